@@ -1,0 +1,43 @@
+"""What the engine itself brings, through the same hooks as any plugin.
+
+Each hook imports what it gives only when asked: this module is loaded by every command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from cbr.hookspecs import hook
+
+if TYPE_CHECKING:
+    from cbr.index import IndexKind
+    from cbr.sources import CaseSource
+
+
+@hook
+def cbr_case_sources() -> list[CaseSource]:
+    from cbr.sources import TABLE
+
+    return [TABLE]
+
+
+@hook
+def cbr_retrieval_policies() -> list[Callable[..., Any]]:
+    from cbr.retrieve import radius, threshold, top
+
+    return [threshold, top, radius]
+
+
+@hook
+def cbr_reuse_policies() -> list[Callable[..., Any]]:
+    from cbr.reuse import best_outcome, majority, proportional, similarity_weighted
+
+    return [proportional, majority, similarity_weighted, best_outcome]
+
+
+@hook
+def cbr_indices() -> list[IndexKind]:
+    from cbr.index import EXACT
+
+    return [EXACT]

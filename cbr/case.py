@@ -1,0 +1,354 @@
+"""What a case is: features, the case type that groups them, and the case itself.
+
+A `Feature` describes one number, category or text. A `CaseType` describes one stage of a casebase:
+its features, the solutions it may hold, and how records of a source become situations. A `Case` is
+one situation with its solution and what came of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from cbr.errors import BadValue, NoSuchName
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Value = float | str
+#: Columns of a batch of situations, one array of n values each. A domain may hand over a richer
+#: mapping (lazy columns, further attributes); features of that domain may use what it offers.
+Situations = Mapping[str, Any]
+Compute = Callable[[Any], Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_TYPE_NAME = re.compile(r"[a-z][a-z0-9_-]*(/[a-z][a-z0-9_]*)?\Z")
+_RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One thing that is known about a situation.
+
+    `range` makes it a number, `values` a category; with neither it is free text, which can be kept
+    but not compared (`indexed=False`). The range is what a measure may scale by, not a limit: a
+    number outside it is kept as it is. `similarity` is the spec of the local measure, `weight` the
+    default weight. `compute` gives the feature's n values from a batch of n situations; without it
+    the situations' column of the same name is taken.
+
+    >>> Feature("price", "asking price", range=(500, 40000), unit="EUR").read("4500")
+    4500.0
+    """
+
+    name: str
+    meaning: str = ""
+    range: tuple[float, float] | None = None
+    unit: str = ""
+    values: Sequence[str] = ()
+    similarity: str = ""
+    weight: float = 1.0
+    indexed: bool = True
+    compute: Compute | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name) or self.name in _RESERVED:
+            raise BadValue(
+                f"feature name {self.name!r} must be lower-case letters, digits and _, "
+                f"and none of {', '.join(sorted(_RESERVED))}"
+            )
+        object.__setattr__(self, "values", tuple(self.values))
+        if self.range is not None:
+            low, high = self.range
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise BadValue(f"range of {self.name!r} must be two finite numbers, low < high")
+            object.__setattr__(self, "range", (float(low), float(high)))
+        if self.range is not None and self.values:
+            raise BadValue(f"feature {self.name!r} has a range and values; give one of them")
+        if len(set(self.values)) != len(self.values):
+            raise BadValue(f"values of {self.name!r} repeat themselves")
+        if self.indexed and self.is_text:
+            raise BadValue(f"feature {self.name!r} is text; give a range, values or indexed=False")
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            raise BadValue(f"weight of {self.name!r} is {self.weight}; it must be 0 or more")
+        if not self.similarity and self.indexed:
+            object.__setattr__(self, "similarity", "equal" if self.values else "linear")
+
+    @property
+    def is_number(self) -> bool:
+        return self.range is not None
+
+    @property
+    def is_text(self) -> bool:
+        return self.range is None and not self.values
+
+    def read(self, value: object) -> Value:
+        """The value as this feature holds it, or `BadValue` with a sentence."""
+        if self.is_number:
+            try:
+                number = float(str(value)) if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+            except (TypeError, ValueError):
+                raise BadValue(f"{self.name} is {value!r}, not a number") from None
+            if not math.isfinite(number) or abs(number) > 3e38:
+                raise BadValue(f"{self.name} is {value!r}; it must be a finite number")
+            return number
+        text = str(value)
+        if self.values and text not in self.values:
+            raise BadValue(f"{self.name} is {text!r}; it must be one of {', '.join(self.values)}")
+        return text
+
+    def encode(self, value: Value) -> float:
+        """The number that stands for a value in arrays: itself, or its place among `values`."""
+        return float(value) if self.is_number else float(self.values.index(str(value)))
+
+    def decode(self, code: float) -> Value:
+        """The value that `encode` turned into this number."""
+        return float(code) if self.is_number else self.values[int(code)]
+
+    def of(self, situations: Situations) -> NDArray[np.generic]:
+        """This feature's n values for a batch of n situations."""
+        import numpy as np
+
+        if self.compute is None:
+            if self.name not in situations:
+                raise NoSuchName("column", self.name, sorted(situations))
+            return np.asarray(situations[self.name])
+        return np.asarray(self.compute(situations))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Decisions of one stage in columns, as a domain makes them from records.
+
+    `record[i]` is the position, among the records given, of the record that decision i came from;
+    `step[i]` its number inside that record. An unknown outcome is NaN.
+    """
+
+    situations: Situations
+    solution: Sequence[str]
+    outcome: Any
+    record: Any
+    step: Any
+
+
+@dataclass(frozen=True)
+class Situated:
+    """What records turned into: batches by stage, and a reason for each record that did not."""
+
+    batches: Mapping[str, Batch]
+    rejected: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CaseType:
+    """One stage of a casebase: its features, its solutions, and how records become situations.
+
+    The name is ``domain/stage``, or one word where the domain has a single stage. Case types of
+    one domain are built together. `situate(bodies, case_types)` turns the bodies of records into
+    situations (default: each body is a row of columns, as CSV gives); types of one domain that
+    share it have it called once for all. `record` says what one record is called (a row, a hand),
+    `feature_set` what the features together are called in ``--features``.
+    """
+
+    name: str
+    features: Sequence[Feature]
+    solutions: Sequence[str]
+    meaning: str = ""
+    feature_set: str = "default"
+    retrieval: str = "threshold"
+    reuse: str = "proportional"
+    record: str = "row"
+    situate: Callable[[Sequence[str], Sequence[CaseType]], Situated] | None = field(
+        default=None, compare=False, repr=False
+    )
+
+    kind: ClassVar[str] = "case type"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "solutions", tuple(self.solutions))
+        if not _TYPE_NAME.match(self.name):
+            raise BadValue(f"case type {self.name!r} must be named domain or domain/stage")
+        if not _NAME.match(self.record):
+            raise BadValue(f"record name {self.record!r} must be lower-case letters, digits and _")
+        names = [feature.name for feature in self.features]
+        for repeated in {name for name in names if names.count(name) > 1}:
+            raise BadValue(f"case type {self.name!r} has feature {repeated!r} twice")
+        if not self.indexed:
+            raise BadValue(f"case type {self.name!r} has no indexed feature to compare by")
+        if not self.solutions or len(set(self.solutions)) != len(self.solutions):
+            raise BadValue(f"case type {self.name!r} needs solutions, each named once")
+
+    @property
+    def domain(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def stage(self) -> str:
+        return self.name.rpartition("/")[2].replace("-", "_")
+
+    @property
+    def indexed(self) -> tuple[Feature, ...]:
+        return tuple(feature for feature in self.features if feature.indexed)
+
+    @property
+    def unindexed(self) -> tuple[Feature, ...]:
+        return tuple(feature for feature in self.features if not feature.indexed)
+
+    def feature(self, name: str) -> Feature:
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise NoSuchName("feature", name, [feature.name for feature in self.features])
+
+    def position(self, name: str) -> int:
+        """The place of an indexed feature among the indexed ones."""
+        names = [feature.name for feature in self.indexed]
+        if name not in names:
+            raise NoSuchName("indexed feature", name, names)
+        return names.index(name)
+
+    def read(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """Values checked feature by feature; names that are no feature are refused."""
+        return {name: self.feature(name).read(value) for name, value in values.items()}
+
+    def to_json(self) -> str:
+        """The definition as a casebase keeps it; functions stay with the plugin."""
+        plain = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.name not in {"situate", "features"}
+        }
+        plain["features"] = [
+            {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.name != "compute"}
+            for x in self.features
+        ]
+        return json.dumps(plain, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> CaseType:
+        plain = json.loads(text)
+        plain["features"] = tuple(_feature_from(entry) for entry in plain["features"])
+        plain["solutions"] = tuple(plain["solutions"])
+        return cls(**plain)
+
+
+def _feature_from(entry: dict[str, Any]) -> Feature:
+    if entry["range"] is not None:
+        entry["range"] = tuple(entry["range"])
+    entry["values"] = tuple(entry["values"])
+    return Feature(**entry)
+
+
+@dataclass(frozen=True)
+class ExtraFeature:
+    """A feature that a plugin offers to a case type (a stage, or a whole domain).
+
+    ``--features +NAME`` takes it in; where `replaces` names a feature, that one goes out.
+    """
+
+    feature: Feature
+    case_type: str
+    replaces: str | None = None
+
+    kind: ClassVar[str] = "feature"
+
+    @property
+    def name(self) -> str:
+        return f"{self.case_type}.{self.feature.name}"
+
+    def suits(self, case_type: CaseType) -> bool:
+        return self.case_type in {case_type.name, case_type.domain}
+
+
+def feature(
+    name: str, *, case_type: str, replaces: str | None = None, **description: Any
+) -> Callable[[F], F]:
+    """Make ``f(situations) -> values`` an extra feature of a case type.
+
+    `description` is what `Feature` takes: meaning, range or values, unit, similarity, weight.
+    """
+
+    def mark(function: F) -> F:
+        described = Feature(name, compute=function, **description)
+        function.__cbr__ = ExtraFeature(described, case_type, replaces)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def choose_features(
+    case_types: Sequence[CaseType], wish: str, extras: Iterable[ExtraFeature]
+) -> list[CaseType]:
+    """Case types with the features that a wish such as ``casper,+texture,-pot`` asks for.
+
+    The first word may name the feature set of the case types, ``+name`` adds a plugin's feature
+    (or puts it in place of the one it replaces), ``-name`` leaves one out.
+    """
+    chosen, extras = list(case_types), list(extras)
+    for place, word in enumerate(filter(None, (part.strip() for part in wish.split(",")))):
+        sign, name = (word[0], word[1:]) if word[0] in "+-" else ("", word)
+        if sign == "+":
+            chosen = _with_extra(chosen, name, extras)
+        elif sign == "-":
+            chosen = _without(chosen, name)
+        elif place or any(case_type.feature_set != name for case_type in chosen):
+            sets = sorted({case_type.feature_set for case_type in case_types})
+            raise NoSuchName("feature set", name, sets)
+    return chosen
+
+
+def _with_extra(
+    case_types: list[CaseType], name: str, extras: list[ExtraFeature]
+) -> list[CaseType]:
+    named = [extra for extra in extras if extra.feature.name == name]
+    if not named:
+        raise NoSuchName("extra feature", name, sorted({e.feature.name for e in extras}))
+    suiting = [[e for e in named if e.suits(case_type)] for case_type in case_types]
+    if not any(suiting):
+        raise BadValue(
+            f"feature {name!r} is for case type {', '.join(e.case_type for e in named)}, "
+            f"not for {', '.join(case_type.name for case_type in case_types)}"
+        )
+    return [_put(t, fits[-1]) if fits else t for t, fits in zip(case_types, suiting, strict=True)]
+
+
+def _put(case_type: CaseType, extra: ExtraFeature) -> CaseType:
+    features = list(case_type.features)
+    names = [feature.name for feature in features]
+    old = extra.replaces or extra.feature.name
+    if extra.replaces is not None and old not in names:
+        # Taking it in a second time finds the old feature gone and itself in its place.
+        old = extra.feature.name if extra.feature.name in names else old
+        if old == extra.replaces:
+            raise NoSuchName("feature to replace", old, names)
+    if old in names:
+        features[names.index(old)] = extra.feature
+    else:
+        features.append(extra.feature)
+    return dataclasses.replace(case_type, features=tuple(features))
+
+
+def _without(case_types: list[CaseType], name: str) -> list[CaseType]:
+    if not any(name == feature.name for t in case_types for feature in t.features):
+        raise NoSuchName("feature", name, sorted({f.name for t in case_types for f in t.features}))
+    return [
+        dataclasses.replace(t, features=tuple(f for f in t.features if f.name != name))
+        for t in case_types
+    ]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A situation, its solution and what came of it; `id` is its number in a casebase."""
+
+    values: Mapping[str, Value]
+    solution: str
+    outcome: float | None = None
+    id: int | None = None

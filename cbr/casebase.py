@@ -1,0 +1,396 @@
+"""The casebase: cases in one SQLite file, the truth that every index is made from.
+
+A file holds the stages of one domain, with the definition of each, so it can be opened and queried
+without the plugin that built it. All writing happens in `Casebase.transaction`: a batch is there
+as a whole or not at all, whatever ends the process.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from cbr import digest, schema
+from cbr.case import Case, CaseType, Value
+from cbr.errors import BadValue, CbrError, EmptyStage, NewerSchema, NoSuchName, NotACasebase
+from cbr.vectors import Vectors, group
+
+Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
+
+
+class Casebase:
+    """An open casebase file. Use `create` or `open`, and close it (or use ``with``)."""
+
+    def __init__(self, db: Database, path: Path, writable: bool) -> None:
+        self.db = db
+        self.path = path
+        self.writable = writable
+        self._case_types = {
+            row["stage"]: CaseType.from_json(row["case_type"])
+            for row in db.table("stages").rows_where(order_by="position")
+        }
+        self._vectors: dict[str, tuple[int, Vectors]] = {}
+
+    @classmethod
+    def create(cls, path: str | Path, case_types: Sequence[CaseType]) -> Self:
+        """A new, empty casebase for the stages of one domain.
+
+        The file is made under another name and appears complete, so there is never half of one.
+        """
+        path = Path(path)
+        verify_stages(case_types)
+        if path.exists():
+            raise BadValue(f"{path} exists already; open it, or choose another name")
+        for leftover in (Path(f"{path}-wal"), Path(f"{path}-journal")):
+            if leftover.exists():
+                raise BadValue(f"{leftover} is left from a deleted casebase; remove it first")
+        if not path.parent.is_dir():
+            raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.unlink(missing_ok=True)
+        try:
+            db = _connect(part)
+            db.enable_wal()
+            schema.create(db, case_types)
+            db.close()
+            _appear(part, path)
+        except OSError as error:
+            raise BadValue(f"cannot write {path}: {error.strerror}") from None
+        finally:
+            part.unlink(missing_ok=True)
+        return cls.open(path, write=True)
+
+    @classmethod
+    def open(cls, path: str | Path, write: bool = False) -> Self:
+        """Open an existing casebase; without `write` nothing in it can change."""
+        path = Path(path)
+        verify_is_casebase(path)
+        try:
+            db, writable = _open_database(path, write)
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if version > schema.SCHEMA_VERSION:
+                db.close()
+                raise NewerSchema(
+                    f"{path} has schema version {version}, this program knows up to "
+                    f"{schema.SCHEMA_VERSION}; update cbr-engine"
+                )
+            if writable and version < schema.SCHEMA_VERSION:
+                schema.MIGRATIONS.apply(db)
+            if not write:
+                db.execute("PRAGMA query_only = ON")
+            return cls(db, path, write)
+        except (sqlite3.DatabaseError, KeyError, ValueError, TypeError) as error:
+            raise NotACasebase(f"{path} is damaged: {error}; restore or build it again") from error
+
+    def close(self) -> None:
+        """Write the log back into the file and close it."""
+        if self.writable:
+            with suppress(sqlite3.OperationalError):  # a reader may hold it; the next close does it
+                self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what it holds ------------------------------------------------------------------------
+
+    @property
+    def stages(self) -> list[str]:
+        return list(self._case_types)
+
+    @property
+    def case_types(self) -> list[CaseType]:
+        return list(self._case_types.values())
+
+    @property
+    def domain(self) -> str:
+        return self.case_types[0].domain
+
+    @property
+    def records(self) -> str:
+        """Name of the table of records, which is also what they are called: rows, hands ..."""
+        return self.case_types[0].record + "s"
+
+    @property
+    def write_version(self) -> int:
+        """How many transactions have been committed."""
+        return int(self.db.table("meta").get("write_version")["value"])
+
+    def stage(self, name: str | None = None) -> str:
+        """The stage of that name; the only one if none is named."""
+        if name is None and len(self._case_types) == 1:
+            return self.stages[0]
+        if name is None:
+            raise BadValue(f"name a stage; stages are {', '.join(self.stages)}")
+        if name not in self._case_types:
+            raise NoSuchName("stage", name, self.stages)
+        return name
+
+    def case_type(self, stage: str) -> CaseType:
+        return self._case_types[self.stage(stage)]
+
+    def count(self, stage: str) -> int:
+        return int(self.db.table("stages").get(self.stage(stage))["cases"])
+
+    def digest(self, stage: str) -> str:
+        """Digest of the stage's cases (features, solution), whatever the order they came in."""
+        return str(self.db.table("stages").get(self.stage(stage))["digest"])
+
+    def cases(self, stage: str, ids: Sequence[int] | None = None) -> Iterator[Case]:
+        """Cases in order of their number: all, or those asked for."""
+        case_type = self.case_type(stage)
+        names = _names(case_type)
+        query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
+        for where in _id_clauses(ids):
+            for number, solution, outcome, *values in self.db.execute(
+                f"{query}{where} ORDER BY id"
+            ):
+                yield Case(dict(zip(names, values, strict=True)), solution, outcome, number)
+
+    def vectors(self, stage: str) -> Vectors:
+        """The stage as arrays; read once for each state of the casebase."""
+        version = self.write_version
+        kept = self._vectors.get(stage)
+        if kept is None or kept[0] != version:
+            self._vectors[stage] = kept = (version, self._read_vectors(self.stage(stage)))
+        return kept[1]
+
+    def _read_vectors(self, stage: str) -> Vectors:
+        case_type = self.case_type(stage)
+        names = [feature.name for feature in case_type.indexed]
+        query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
+        rows = self.db.execute(query).fetchall()
+        if not rows:
+            raise EmptyStage(f"stage {stage!r} of {self.path} has no cases; build some first")
+        ids, solution, outcome, *columns = zip(*rows, strict=True)
+        codes = {name: code for code, name in enumerate(case_type.solutions)}
+        values = np.empty((len(ids), len(names)), np.float32)
+        for place, (feature, column) in enumerate(zip(case_type.indexed, columns, strict=True)):
+            if feature.is_number:
+                values[:, place] = column
+            else:
+                code = {value: number for number, value in enumerate(feature.values)}
+                values[:, place] = [code[value] for value in column]
+        return group(
+            case_type,
+            self.digest(stage),
+            values + np.float32(0),
+            np.array([codes[name] for name in solution], np.int64),
+            np.array([math.nan if o is None else o for o in outcome], np.float64),
+            np.array(ids, np.int64),
+        )
+
+    # --- writing ------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing; one more `write_version` when it succeeds."""
+        if not self.writable:
+            raise BadValue(f"{self.path} is open for reading only")
+        try:
+            # IMMEDIATE takes the write lock at once and so waits for another writer, where a
+            # transaction that began by reading would fail when it comes to write.
+            self.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise CbrError(f"cannot write to {self.path}: {error}") from None
+        try:
+            yield
+            self.db.execute(
+                "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'write_version'"
+            )
+            self.db.execute("COMMIT")
+        except BaseException:
+            self.db.rollback()
+            raise
+
+    def add(
+        self,
+        stage: str,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int | None],
+        step: Iterable[int],
+    ) -> None:
+        """Add cases given in columns, inside a transaction."""
+        case_type = self.case_type(stage)
+        columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
+        earned = (None if o is None or math.isnan(o) else float(o) for o in outcome)
+        names = ["record", "step", *_names(case_type), "solution", "outcome"]
+        self.db.conn.executemany(
+            f"INSERT INTO {_q(schema.case_table(case_type.stage))} ({_list(names)}) "
+            f"VALUES ({','.join('?' * len(names))})",
+            zip(record, step, *columns, solution, earned, strict=True),
+        )
+        self._count(case_type, len(solution), digest.sum_of_rows(case_type, [*columns, solution]))
+
+    def source_number(self, name: str, reader: str) -> int:
+        """The number of a source, which is added if it is new, inside a transaction."""
+        self.db.execute(
+            "INSERT OR IGNORE INTO sources (name, reader) VALUES (?, ?)", [name, reader]
+        )
+        return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
+
+    def keep_record(self, source: int, ordinal: int, line: int, body: str) -> int:
+        """Keep a record, inside a transaction; its number."""
+        cursor = self.db.execute(
+            f"INSERT INTO {_q(self.records)} (source, ordinal, line, digest, body) "
+            "VALUES (?, ?, ?, ?, ?)",
+            [source, ordinal, line, digest.record_digest(body), body],
+        )
+        return int(cursor.lastrowid or 0)
+
+    def keep_next_record(self, source: str, reader: str, body: str) -> int:
+        """Keep a record behind those that its source has already, inside a transaction."""
+        number = self.source_number(source, reader)
+        last = f"SELECT COALESCE(MAX(ordinal), -1) FROM {_q(self.records)} WHERE source = ?"
+        ordinal = int(self.db.execute(last, [number]).fetchone()[0]) + 1
+        return self.keep_record(number, ordinal, 0, body)
+
+    def remove(self, stage: str, ids: Sequence[int]) -> None:
+        """Remove cases by number, inside a transaction; their records stay."""
+        case_type, ids = self.case_type(stage), [int(number) for number in ids]
+        gone = list(self.cases(stage, ids))
+        if len(gone) != len(set(ids)):
+            raise BadValue(f"stage {stage!r} has no case {min(set(ids) - {c.id for c in gone})}")
+        columns = [[case.values[name] for case in gone] for name in _names(case_type)]
+        columns.append([case.solution for case in gone])
+        self.db.conn.executemany(
+            f"DELETE FROM {_q(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)
+        )
+        self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
+
+    def redefine(self, case_type: CaseType, features: Columns) -> None:
+        """Give a stage another set of features, inside a transaction.
+
+        `features` holds the values of the cases in order of their number; numbers, records,
+        solutions and outcomes stay.
+        """
+        stage, table = case_type.stage, schema.case_table(case_type.stage)
+        kept = self.db.execute(
+            f"SELECT id, record, step, solution, outcome FROM {_q(table)} ORDER BY id"
+        ).fetchall()
+        self.db.table(table).drop()
+        schema.create_cases(self.db, case_type, table)
+        columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
+        names = ["id", "record", "step", "solution", "outcome", *_names(case_type)]
+        cells = zip(*columns, strict=True)
+        self.db.conn.executemany(
+            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
+            ((*head, *tail) for head, tail in zip(kept, cells, strict=True)),
+        )
+        self._case_types[stage] = case_type
+        total = digest.sum_of_rows(case_type, [*columns, [row[3] for row in kept]])
+        self.db.table("stages").update(
+            stage, {"case_type": case_type.to_json(), "digest": digest.add("", total)}
+        )
+
+    def _count(self, case_type: CaseType, cases: int, hashes: int) -> None:
+        row = self.db.table("stages").get(case_type.stage)
+        self.db.table("stages").update(
+            case_type.stage,
+            {"cases": row["cases"] + cases, "digest": digest.add(row["digest"], hashes)},
+        )
+
+
+def verify_stages(case_types: Sequence[CaseType]) -> None:
+    """Whether these can live in one casebase."""
+    if not case_types:
+        raise BadValue("a casebase needs at least one case type")
+    for trait in ("domain", "record"):
+        found = sorted({getattr(case_type, trait) for case_type in case_types})
+        if len(found) > 1:
+            raise BadValue(f"a casebase holds one {trait}, not {' and '.join(found)}")
+    stages = [case_type.stage for case_type in case_types]
+    if len(set(stages)) != len(stages):
+        raise BadValue(f"two case types share a stage among {', '.join(stages)}")
+
+
+def verify_is_casebase(path: Path) -> None:
+    """Whether the file says of itself that it is a casebase; looks at its first 100 bytes only."""
+    if path.is_dir():
+        raise NotACasebase(f"{path} is a folder, not a casebase")
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except FileNotFoundError:
+        raise NotACasebase(f"no casebase {path}; `cbr build` makes one") from None
+    except OSError as error:
+        raise NotACasebase(f"cannot read {path}: {error.strerror}") from None
+    if head[:16] != b"SQLite format 3\0":
+        raise NotACasebase(f"{path} is not a casebase (no SQLite file); `cbr build` makes one")
+    if int.from_bytes(head[68:72], "big") != schema.APPLICATION_ID:
+        raise NotACasebase(f"{path} is a SQLite file of another program, not a casebase")
+
+
+def _open_database(path: Path, write: bool) -> tuple[Database, bool]:
+    """The database, and whether its file can be written at all."""
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        return _connect(path), True
+    if write:
+        raise BadValue(f"{path} cannot be written; check its permissions")
+    # On a read-only disk SQLite cannot make the files it shares with other processes. Nobody can
+    # write there, so it may be told that the file does not change.
+    uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    connection = sqlite3.connect(uri, uri=True)
+    return Database(connection, execute_plugins=False), False
+
+
+def _connect(path: Path) -> Database:
+    db = Database(sqlite3.connect(path, timeout=60), execute_plugins=False)
+    db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
+    return db
+
+
+def _appear(part: Path, path: Path) -> None:
+    """Give a finished file its name, never over another."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise BadValue(f"{path} exists already; another process made it") from None
+    except OSError:  # a file system without links
+        part.rename(path)
+
+
+def _names(case_type: CaseType) -> list[str]:
+    return [feature.name for feature in case_type.features]
+
+
+def _cells(
+    case_type: CaseType, name: str, column: Sequence[Value] | NDArray[np.generic]
+) -> list[Any]:
+    """A column as SQLite gets it: numbers rounded to the float32 that retrieval compares."""
+    if case_type.feature(name).is_number:
+        numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
+        return numbers
+    return [str(cell) for cell in column]
+
+
+def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:
+    """WHERE clauses for these ids, in pieces, because SQLite limits the length of a statement."""
+    if ids is None:
+        yield ""
+        return
+    numbers = sorted({int(number) for number in ids})
+    for at in range(0, len(numbers), most):
+        yield f" WHERE id IN ({','.join(map(str, numbers[at : at + most]))})"
+
+
+def _q(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(_q(name) for name in names)

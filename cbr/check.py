@@ -1,0 +1,83 @@
+"""Check: is a casebase sound? Every finding is a sentence; none means sound."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from cbr import digest, schema
+from cbr.case import CaseType
+from cbr.casebase import Casebase
+from cbr.errors import BadValue
+
+
+def check(path: str | Path) -> list[str]:
+    """What is wrong with a casebase; an empty list if it is sound.
+
+    A log that another process left behind is written back first: opening does that.
+    """
+    with Casebase.open(path) as base:
+        try:
+            damage = [row[0] for row in base.db.execute("PRAGMA integrity_check(20)")]
+        except sqlite3.DatabaseError as error:
+            return [f"SQLite: {error}"]
+        if damage != ["ok"]:
+            return [f"SQLite: {sentence}" for sentence in damage]
+        return list(_findings(base))
+
+
+def _findings(base: Casebase) -> Iterator[str]:
+    steps = [applied.name for applied in schema.MIGRATIONS.applied(base.db)]
+    if len(steps) != schema.SCHEMA_VERSION:
+        yield f"{len(steps)} schema steps are recorded, version {schema.SCHEMA_VERSION} has more"
+    for table, column, other in _references(base):
+        lost = base.db.execute(
+            f'SELECT COUNT(*) FROM "{table}" WHERE {column} IS NOT NULL '
+            f'AND {column} NOT IN (SELECT id FROM "{other}")'
+        ).fetchone()[0]
+        if lost:
+            yield f"{lost} rows of {table} point to {other} that are not there"
+    yield from _changed_records(base)
+    for case_type in base.case_types:
+        yield from _stage_findings(base, case_type)
+
+
+def _references(base: Casebase) -> Iterator[tuple[str, str, str]]:
+    yield base.records, "source", "sources"
+    yield "skipped", "source", "sources"
+    for stage in base.stages:
+        yield schema.case_table(stage), "record", base.records
+
+
+def _changed_records(base: Casebase) -> Iterator[str]:
+    rows = base.db.execute(f"SELECT id, digest, body FROM {base.records}")
+    changed = [number for number, mark, body in rows if digest.record_digest(body) != mark]
+    if changed:
+        yield f"{len(changed)} {base.records} differ from their digest, the first is {changed[0]}"
+
+
+def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
+    """Values that are no values of their feature, and a digest that is not that of the cases."""
+    stage, cases, total = case_type.stage, 0, 0
+    walk = base.cases(stage)
+    while batch := list(islice(walk, 10_000)):
+        for case in batch:
+            try:
+                case_type.read(case.values)
+            except BadValue as error:
+                yield f"case {case.id} of stage {stage!r}: {error}"
+            if case.solution not in case_type.solutions:
+                yield f"case {case.id} of stage {stage!r} has solution {case.solution!r}"
+            if case.outcome is not None and not math.isfinite(case.outcome):
+                yield f"case {case.id} of stage {stage!r} has outcome {case.outcome}"
+        columns = [[case.values[f.name] for case in batch] for f in case_type.features]
+        columns.append([case.solution for case in batch])
+        total += digest.sum_of_rows(case_type, columns)
+        cases += len(batch)
+    if cases != base.count(stage):
+        yield f"stage {stage!r} holds {cases} cases, {base.count(stage)} are recorded"
+    if digest.add("", total) != (base.digest(stage) or digest.add("", 0)):
+        yield f"the cases of stage {stage!r} do not have the digest recorded for them"

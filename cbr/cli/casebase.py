@@ -1,0 +1,132 @@
+"""``cbr info`` and ``cbr check``: what a casebase holds, and whether it is sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cbr.cli.options import File, Json
+from cbr.cli.output import cell, emit, lines, table
+
+if TYPE_CHECKING:
+    from cbr.casebase import Casebase
+
+
+def add(app: typer.Typer) -> None:
+    app.command("info", epilog="Example: cbr info casebases/cars.db --json")(info)
+    app.command("check", epilog="Example: cbr check casebases/cars.db")(check)
+
+
+def info(file: File, json: Json = False) -> None:
+    """What a casebase holds."""
+    from cbr.casebase import Casebase
+
+    with Casebase.open(file) as base:
+        found = _describe(base)
+    if json:
+        emit(found)
+        return
+    records = found["records"]
+    lines(
+        f"{file}: {found['domain']} cases from {found[records]:,} {records}, "
+        f"write version {found['write_version']}"
+    )
+    stages = [
+        (name, s["cases"], s["vectors"], _shares(s["solutions"]), s["digest"])
+        for name, s in found["stages"].items()
+    ]
+    table("", ["stage", "cases", "distinct", "solutions", "digest"], stages)
+    for name, stage in found["stages"].items():
+        table(
+            f"Features of {name}",
+            ["feature", "kind", "measure", "weight", "meaning"],
+            [
+                (f["name"], f["kind"], f["similarity"], f["weight"], f["meaning"])
+                for f in stage["features"]
+            ],
+        )
+    table("Sources", ["file", "reader", records], found["sources"])
+    if found["skipped"]:
+        table("Skipped", ["reason", records], found["skipped"].items())
+    for title, section in found["sections"].items():
+        rows = section.items() if isinstance(section, dict) else [(cell(row),) for row in section]
+        table(title, [], [tuple(row) for row in rows])
+
+
+def _describe(base: Casebase) -> dict[str, Any]:
+    from cbr.plugins import default_plugins
+
+    sections: dict[str, Any] = {}
+    for _, given in default_plugins().call("cbr_info", casebase=base):
+        sections |= given or {}
+    count = f"SELECT COUNT(*) FROM {base.records}"
+    sources = (
+        f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records} r WHERE r.source = s.id) "
+        "FROM sources s ORDER BY id"
+    )
+    skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
+    return {
+        "file": str(base.path),
+        "domain": base.domain,
+        "write_version": base.write_version,
+        "records": base.records,
+        base.records: base.db.execute(count).fetchone()[0],
+        "stages": {stage: _describe_stage(base, stage) for stage in base.stages},
+        "sources": [list(row) for row in base.db.execute(sources)],
+        "skipped": dict(base.db.execute(skipped).fetchall()),
+        "sections": sections,
+    }
+
+
+def _describe_stage(base: Casebase, stage: str) -> dict[str, Any]:
+    case_type = base.case_type(stage)
+    count = base.count(stage)
+    vectors = base.vectors(stage) if count else None
+    taken = vectors.counts.sum(axis=0).tolist() if vectors else [0] * len(case_type.solutions)
+    return {
+        "cases": count,
+        "vectors": len(vectors) if vectors else 0,
+        "digest": base.digest(stage),
+        "solutions": dict(zip(case_type.solutions, taken, strict=True)),
+        "retrieval": case_type.retrieval,
+        "reuse": case_type.reuse,
+        "features": [
+            {
+                "name": f.name,
+                "meaning": f.meaning,
+                "kind": _kind(f),
+                "unit": f.unit,
+                "indexed": f.indexed,
+                "similarity": f.similarity if f.indexed else None,
+                "weight": f.weight if f.indexed else None,
+            }
+            for f in case_type.features
+        ],
+    }
+
+
+def _kind(feature: Any) -> str:
+    if feature.is_number:
+        low, high = feature.range
+        return f"{low:g} to {high:g} {feature.unit}".strip()
+    return " | ".join(feature.values) or "text"
+
+
+def _shares(solutions: dict[str, int]) -> str:
+    total = sum(solutions.values()) or 1
+    return ", ".join(f"{name} {100 * n / total:.0f} %" for name, n in solutions.items())
+
+
+def check(file: File, json: Json = False) -> None:
+    """Whether a casebase is sound: exit code 0 if it is, 1 with the findings if not."""
+    from cbr.check import check as run
+
+    findings = run(Path(file))
+    if json:
+        emit({"file": str(file), "sound": not findings, "findings": findings})
+    else:
+        lines(*findings, f"{file} is {'not sound' if findings else 'sound'}")
+    if findings:
+        raise typer.Exit(1)

@@ -1,0 +1,221 @@
+"""``cbr query``, ``cbr retain`` and ``cbr refine``: the steps of the cycle on one casebase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli.options import CaseValues, File, Json, Similarity, Stage, Weights, similarities
+from cbr.cli.output import cell, emit, lines, note, table
+
+if TYPE_CHECKING:
+    from cbr.explain import Explanation, Neighbour
+
+_Policy = Annotated[
+    str, typer.Option(metavar="SPEC", help="Retrieval policy, e.g. threshold?above=0.9 or top?k=5.")
+]
+_Reuse = Annotated[str, typer.Option(metavar="SPEC", help="Reuse policy, e.g. majority.")]
+_Index = Annotated[str, typer.Option(help="Index that proposes candidates.")]
+_Allow = Annotated[str, typer.Option(metavar="S,...", help="Solutions that are allowed.")]
+_Show = Annotated[int, typer.Option(min=1, help="How many neighbours to show.")]
+_Solution = Annotated[str, typer.Option(help="What was done.")]
+_Outcome = Annotated[float | None, typer.Option(help="What it earned.")]
+_Rule = Annotated[
+    str, typer.Option(metavar="SPEC", help="Keep it: always, novel?above=0.999, earned?above=0.")
+]
+_Method = Annotated[str, typer.Option(help="noise (RENN) or redundant (condensed neighbours).")]
+_K = Annotated[int, typer.Option("-k", min=1, help="How many neighbours vote.")]
+_Apply = Annotated[bool, typer.Option("--apply", help="Remove them; without it, only say which.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.command(
+        "query", epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel"
+    )(query)
+    app.command(
+        "retain",
+        epilog="Example: cbr retain casebases/cars.db --case price=7000,age=6,... "
+        "--solution buy --outcome 4.5 --rule novel",
+    )(retain)
+    app.command("refine", epilog="Example: cbr refine casebases/cars.db --method noise --apply")(
+        refine
+    )
+
+
+def query(
+    file: File,
+    case: CaseValues,
+    stage: Stage = None,
+    weights: Weights = "",
+    similarity: Similarity = None,
+    policy: _Policy = "",
+    reuse: _Reuse = "",
+    allow: _Allow = "",
+    index: _Index = "exact",
+    show: _Show = 5,
+    json: Json = False,
+) -> None:
+    """Retrieve the cases most like a situation, propose a solution, and explain both."""
+    from cbr.casebase import Casebase
+    from cbr.explain import explain
+    from cbr.retrieve import retrieve
+    from cbr.reuse import reuse as propose
+    from cbr.spec import pairs
+
+    allowed = [name.strip() for name in allow.split(",") if name.strip()] or None
+    with Casebase.open(file) as base:
+        retrieved = retrieve(
+            base,
+            stage,
+            pairs(case, "--case"),
+            weights=weights,
+            policy=policy,
+            similarity=similarities(similarity),
+            index=index,
+        )
+        proposal = propose(retrieved, reuse, allowed=allowed)
+        answer = explain(retrieved, proposal, show)
+    if json:
+        emit(answer)
+        return
+    if answer.unknown:
+        note(f"not given, so not compared: {', '.join(answer.unknown)}")
+    _show_answer(answer)
+
+
+def _show_answer(answer: Explanation) -> None:
+    shown = answer.neighbours
+    table(
+        f"Nearest of {answer.retrieved_cases:g} retrieved cases ({answer.policy})",
+        ["", "target", *(f"#{place + 1}" for place in range(len(shown)))],
+        [
+            ["similarity", "", *(f"{near.similarity:.4f}" for near in shown)],
+            ["solution", "", *(_solutions(near) for near in shown)],
+            ["outcome", "", *(near.mean_outcome for near in shown)],
+            ["case", "", *(_ids(near) for near in shown)],
+            *(
+                [name, answer.target.get(name), *(near.values[name] for near in shown)]
+                for name in answer.weights
+            ),
+        ],
+    )
+    table(
+        "Why they are near: local similarity (contribution to the whole)",
+        ["feature", "measure", "weight", *(f"#{place + 1}" for place in range(len(shown)))],
+        [
+            [
+                name,
+                answer.similarities[name],
+                weight,
+                *(_local(near, name) for near in shown),
+            ]
+            for name, weight in answer.weights.items()
+        ],
+    )
+    table(
+        "Proposal",
+        ["solution", "probability", "mean outcome"],
+        [(s, f"{p:.3f}", answer.mean_outcome[s]) for s, p in answer.probabilities.items()],
+    )
+    lines(f"{answer.solution}: {answer.reason}.")
+    other = answer.nearest_other
+    if other is not None:
+        differs = [n for n, v in other.values.items() if n in answer.target and other.local[n] != 1]
+        lines(
+            f"What speaks against it: the nearest case with another solution ({_solutions(other)}, "
+            f"case {_ids(other)}) has similarity {other.similarity:.4f}; it differs in "
+            + (", ".join(f"{n} ({cell(other.values[n])})" for n in differs) or "nothing")
+            + "."
+        )
+
+
+def _solutions(near: Neighbour) -> str:
+    alone = len(near.cases) == 1 and sum(near.cases.values()) == 1
+    return ", ".join(name if alone else f"{n} {name}" for name, n in near.cases.items())
+
+
+def _ids(near: Neighbour) -> str:
+    more = f" +{len(near.case_ids) - 1}" if len(near.case_ids) > 1 else ""
+    return f"{near.case_ids[0]}{more}"
+
+
+def _local(near: Neighbour, name: str) -> str:
+    local = near.local[name]
+    return "-" if local is None else f"{local:.3f} ({near.contribution[name]:.3f})"
+
+
+def retain(
+    file: File,
+    case: CaseValues,
+    solution: _Solution,
+    outcome: _Outcome = None,
+    stage: Stage = None,
+    rule: _Rule = "always",
+    json: Json = False,
+) -> None:
+    """Score a decision by what it earned, and keep it as a case if the rule says so."""
+    from cbr.casebase import Casebase
+    from cbr.retain import retain as keep
+    from cbr.retrieve import retrieve
+    from cbr.revise import revise
+    from cbr.spec import pairs
+
+    with Casebase.open(file, write=True) as base:
+        chosen = base.stage(stage)
+        retrieved = retrieve(base, chosen, pairs(case, "--case"))
+        revision = revise(retrieved, solution, outcome)
+        number = keep(base, chosen, revision, rule)
+    if json:
+        emit(
+            {
+                "case": number,
+                "retained": number is not None,
+                "expected": revision.expected,
+                "surprise": revision.surprise,
+                "most_similar": revision.most_similar,
+            }
+        )
+        return
+    lines(
+        f"retained as case {number}" if number is not None else f"not retained: rule {rule}",
+        f"expected outcome {cell(revision.expected)}, surprise {cell(revision.surprise)}; the "
+        f"nearest case with this solution has similarity {revision.most_similar:.4f}",
+    )
+
+
+def refine(
+    file: File,
+    stage: Stage = None,
+    method: _Method = "noise",
+    k: _K = 3,
+    weights: Weights = "",
+    apply: _Apply = False,
+    json: Json = False,
+) -> None:
+    """Find cases that mislead or add nothing; with --apply, remove them."""
+    import dataclasses
+
+    from cbr.casebase import Casebase
+    from cbr.refine import refine as run
+    from cbr.retrieve import retriever
+
+    with Casebase.open(file, write=apply) as base:
+        chosen = base.stage(stage)
+        found = run(retriever(base, chosen, weights=weights), method, k)
+        if apply and found.drop:
+            with base.transaction():
+                base.remove(chosen, found.drop)
+    if json:
+        emit(dataclasses.asdict(found) | {"applied": apply})
+        return
+    table(
+        f"{method}: {len(found.drop)} of {found.cases} cases {'removed' if apply else 'to remove'}",
+        ["leave-one-out accuracy", "share"],
+        [("with all cases", found.accuracy_before), ("without them", found.accuracy_after)],
+    )
+    if found.drop:
+        first = ", ".join(map(str, found.drop[:20]))
+        lines(f"cases {first}{' ...' if len(found.drop) > 20 else ''}")
+    if found.drop and not apply:
+        lines("Nothing was changed; --apply removes them.")

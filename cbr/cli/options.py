@@ -1,0 +1,41 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+File = Annotated[Path, typer.Argument(metavar="FILE.db", help="A casebase.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Stage = Annotated[
+    str | None, typer.Option(help="Stage of the casebase; may be left out where it has one.")
+]
+Weights = Annotated[
+    str, typer.Option(help="Weights: a JSON file, or FEATURE=WEIGHT,... over the defaults.")
+]
+Similarity = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FEATURE=SPEC",
+        help="Compare a feature by another measure, e.g. price=exponential?k=2. Repeatable.",
+    ),
+]
+CaseValues = Annotated[
+    str,
+    typer.Option("--case", metavar="K=V,...", help="The situation, feature by feature."),
+]
+
+
+def similarities(given: list[str] | None) -> dict[str, str]:
+    """``["price=exponential?k=2"]`` by feature. Only the first = parts, a spec has its own."""
+    from cbr.errors import BadValue
+
+    found = {}
+    for text in given or []:
+        feature, equals, spec = text.partition("=")
+        if not equals or not spec:
+            raise BadValue(f"--similarity {text!r} is not FEATURE=SPEC")
+        found[feature.strip()] = spec.strip()
+    return found

@@ -1,0 +1,125 @@
+"""What commands print: results on stdout (tables, or one JSON document), all else on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cbr.build import Progress
+
+
+#: Where results go when stdout itself is kept clear of everything else.
+_results: TextIO | None = None
+
+
+@contextmanager
+def only_results(wanted: bool) -> Iterator[None]:
+    """Let nothing but `emit` reach stdout; what others print goes to stderr."""
+    global _results
+    if not wanted:
+        yield
+        return
+    _results = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results = None
+
+
+def complain(sentence: str) -> None:
+    """Something that is wrong but does not stop the command."""
+    print(f"Warning: {sentence}", file=sys.stderr)
+
+
+def note(sentence: str) -> None:
+    """Something good to know."""
+    print(f"Note: {sentence}", file=sys.stderr)
+
+
+def emit(document: Any) -> None:
+    """One JSON document where results go."""
+    plain = dataclasses.asdict(document) if dataclasses.is_dataclass(document) else document  # type: ignore[arg-type]
+    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    print(text, file=_results or sys.stdout)
+
+
+def console() -> Console:
+    """Where tables go. A pipe gets wide lines, so that nothing is cut off there."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 160
+    return Console(highlight=False, markup=False, emoji=False, width=width, soft_wrap=False)
+
+
+def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table under a title; columns of words stand left, columns of numbers right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(heads), show_edge=False)
+    for place, head in enumerate(heads or rows[0]):
+        words = all(row[place] is None or isinstance(row[place], str) for row in rows)
+        made.add_column(Text(str(head) if heads else ""), justify="left" if words else "right")
+    for row in rows:
+        made.add_row(*(Text(cell(value)) for value in row))
+    out = console()
+    if title:
+        out.print(Text(title, style="bold"))
+    out.print(made)
+    out.print()
+
+
+def cell(value: object) -> str:
+    """A value as a table shows it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return str(value)
+
+
+def lines(*sentences: str) -> None:
+    """Plain lines of a result."""
+    for sentence in sentences:
+        console().print(sentence)
+
+
+@contextmanager
+def progress(what: str, unit: str) -> Iterator[Progress | None]:
+    """A bar with rate and time left on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn(what),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[count]:,} " + unit),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None, count=0)
+
+        def tell(done: int, total: int, count: int) -> None:
+            bar.update(task, completed=done, total=total, count=count)
+
+        yield tell

@@ -1,0 +1,81 @@
+"""``cbr plugins`` and ``cbr plugins new``: what is loaded, and a starter for one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli.options import Json
+from cbr.cli.output import complain, emit, lines, table
+
+if TYPE_CHECKING:
+    from cbr.plugins import Plugins
+
+_Kind = Annotated[str, typer.Argument(help="similarity, feature or policy.", show_default=False)]
+_Target = Annotated[Path, typer.Argument(metavar="FILE.py", show_default=False)]
+
+
+def add(app: typer.Typer, plugins: Plugins) -> None:
+    group = typer.Typer(
+        rich_markup_mode=None,
+        epilog="Example: cbr plugins --json",
+        help="List the plugins: where each comes from, and what it adds.",
+    )
+
+    @group.callback(invoke_without_command=True)
+    def show(context: typer.Context, json: Json = False) -> None:
+        if context.invoked_subcommand is None:
+            _show(plugins, json)
+
+    group.command("new", epilog="Example: cbr plugins new similarity my_measure.py")(new)
+    app.add_typer(group, name="plugins")
+
+
+def _show(plugins: Plugins, json: bool) -> None:
+    found = [
+        {
+            "name": plugin.name,
+            "version": plugin.version or None,
+            "distribution": plugin.origin,
+            "status": plugin.status,
+            "hooks": sorted(set(plugin.hooks)),
+            "registered": plugins.registered_by(plugin),
+            "problems": plugin.problems,
+        }
+        for plugin in plugins.plugins
+    ]
+    clashes = plugins.clashes()
+    if json:
+        emit({"plugins": found, "clashes": clashes})
+    else:
+        table(
+            "",
+            ["plugin", "from", "version", "status", "adds"],
+            [
+                (p["name"], p["distribution"], p["version"], p["status"], _adds(p["registered"]))
+                for p in found
+            ],
+        )
+    for sentence in clashes:
+        complain(sentence)
+    if clashes:
+        raise typer.Exit(1)
+
+
+def _adds(registered: object) -> str:
+    assert isinstance(registered, dict)
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in registered.items())
+
+
+def new(kind: _Kind, file: _Target, json: Json = False) -> None:
+    """Write a working plugin to start from, with its test beside it."""
+    from cbr.starters import write_starter
+
+    written = write_starter(kind, file)
+    if json:
+        emit({"written": [str(path) for path in written]})
+        return
+    lines(*(f"wrote {path}" for path in written))
+    lines(f"Try it: cbr plugins --plugin {written[0]}   and: pytest {written[1]}")

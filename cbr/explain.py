@@ -1,0 +1,132 @@
+"""Explain: why these cases, and why this solution.
+
+For each retrieved case the local similarity of every feature and what it contributed; and what
+would have changed the answer: the nearest case with another solution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cbr.case import Value
+from cbr.index import Reach
+from cbr.retrieve import Retrieved
+from cbr.reuse import Proposal
+from cbr.spec import Spec
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A retrieved vector: its cases by solution, and feature by feature why it is near.
+
+    `local` is the similarity in each feature (None: the target leaves it open), `contribution`
+    the part of the whole similarity that it accounts for; contributions sum to `similarity`.
+    """
+
+    similarity: float
+    share: float
+    cases: dict[str, int]
+    case_ids: list[int]
+    mean_outcome: float | None
+    values: dict[str, Value]
+    local: dict[str, float | None]
+    contribution: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A query's whole answer, in plain values that JSON can hold."""
+
+    stage: str
+    target: dict[str, Value]
+    unknown: list[str]
+    weights: dict[str, float]
+    similarities: dict[str, str]
+    policy: str
+    retrieved_cases: float
+    retrieved_vectors: int
+    neighbours: list[Neighbour]
+    probabilities: dict[str, float]
+    mean_outcome: dict[str, float | None]
+    solution: str
+    reason: str
+    nearest_other: Neighbour | None
+
+
+def explain(retrieved: Retrieved, proposal: Proposal, most: int = 10) -> Explanation:
+    """The answer to a query with up to `most` neighbours in full."""
+    retriever, case_type = retrieved.retriever, retrieved.case_type
+    names = [feature.name for feature in case_type.indexed]
+    specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
+    solutions = case_type.solutions
+    return Explanation(
+        stage=case_type.stage,
+        target=dict(retrieved.target),
+        unknown=[name for name in names if name not in retrieved.target],
+        weights=dict(zip(names, retriever.weights.tolist(), strict=True)),
+        similarities=dict(zip(names, specs, strict=True)),
+        policy=str(Spec(retriever.policy.name, retriever.policy.parameters)),
+        retrieved_cases=retrieved.cases,
+        retrieved_vectors=len(retrieved.number),
+        neighbours=_neighbours(retrieved, most),
+        probabilities=dict(proposal.probabilities),
+        mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=True)),
+        solution=proposal.solution,
+        reason=proposal.reason,
+        nearest_other=_nearest_other(retrieved, proposal.solution),
+    )
+
+
+def _neighbours(retrieved: Retrieved, most: int) -> list[Neighbour]:
+    vectors, case_type = retrieved.vectors, retrieved.case_type
+    names = [feature.name for feature in case_type.indexed]
+    number = retrieved.number[:most]
+    local = retrieved.retriever.local(retrieved.target, number)
+    _, weights = retrieved.retriever.encode(retrieved.target)
+    parts = np.nan_to_num(local) * weights / weights.sum()
+    found = []
+    for place, vector in enumerate(number):
+        total, known = vectors.outcome_sum[vector].sum(), vectors.outcome_count[vector].sum()
+        values = zip(case_type.indexed, vectors.values[vector].tolist(), strict=True)
+        found.append(
+            Neighbour(
+                similarity=float(retrieved.similarity[place]),
+                share=float(retrieved.share[place]),
+                cases={
+                    name: int(count)
+                    for name, count in zip(case_type.solutions, vectors.counts[vector], strict=True)
+                    if count
+                },
+                case_ids=retrieved.case_ids(place).tolist(),
+                mean_outcome=float(total / known) if known else None,
+                values={feature.name: feature.decode(code) for feature, code in values},
+                local=dict(zip(names, map(_known, local[place]), strict=True)),
+                contribution=dict(zip(names, parts[place].tolist(), strict=True)),
+            )
+        )
+    return found
+
+
+def _nearest_other(retrieved: Retrieved, solution: str) -> Neighbour | None:
+    """The nearest vector most of whose cases have another solution."""
+    retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
+    ranking = retriever.rank(retrieved.target, Reach())
+    commonest = retrieved.vectors.counts[ranking.number].argmax(axis=1)
+    other = np.flatnonzero(commonest != solutions.index(solution))
+    if not len(other):
+        return None
+    nearest = Retrieved(
+        retriever,
+        retrieved.target,
+        ranking.number[other[:1]],
+        ranking.similarity[other[:1]],
+        np.ones(1),
+    )
+    return _neighbours(nearest, 1)[0]
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)

@@ -1,0 +1,45 @@
+"""A policy: a named function with parameters, which a plugin may add.
+
+Retrieval policies and reuse policies differ in what they are given and what they return; this is
+what they share: a name, parameters from a spec, and a guard around a stranger's code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from cbr.errors import CbrError, PluginFailure
+from cbr.spec import Spec, settle
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`function(given, **parameters)`, known by its name."""
+
+    name: str
+    function: Callable[..., Any]
+    spec: Spec | None = field(default=None, compare=False)
+
+    kind: ClassVar[str] = "policy"
+
+    def bind(self, spec: Spec) -> Self:
+        """The policy with the parameters of a spec, checked now and not in mid-work."""
+        settle(self.function, 1, spec)
+        return dataclasses.replace(self, spec=spec)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return settle(self.function, 1, self.spec or Spec(self.name))
+
+    def __call__(self, given: Any) -> Any:
+        try:
+            return self.function(given, **self.parameters)
+        except CbrError:
+            raise
+        except Exception as error:
+            raise PluginFailure(
+                f"{self.kind} {self.name!r} failed: {type(error).__name__}: {error}"
+            ) from error

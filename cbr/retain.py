@@ -1,0 +1,84 @@
+"""Retain: keep a revised case, under a rule.
+
+Several processes may retain into one casebase: each case is one transaction that waits its turn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from cbr.case import Case, Feature, Value
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, NoSuchName
+from cbr.revise import Revision
+from cbr.spec import Spec, settle
+
+Rule = Callable[..., bool]
+
+
+def always(revision: Revision) -> bool:
+    """Keep every case."""
+    return True
+
+
+def novel(revision: Revision, above: float = 0.999) -> bool:
+    """Keep a case unless one like it with the same solution is there already."""
+    return revision.most_similar < above
+
+
+def earned(revision: Revision, above: float = 0.0) -> bool:
+    """Keep a case that earned more than `above`."""
+    return revision.case.outcome is not None and revision.case.outcome > above
+
+
+RULES: dict[str, Rule] = {"always": always, "novel": novel, "earned": earned}
+
+
+def can_retain(revision: Revision, rule: str = "always") -> bool:
+    """Whether the rule (a spec: ``earned?above=2``) keeps this case."""
+    spec = Spec.parse(rule)
+    if spec.name not in RULES:
+        raise NoSuchName("rule", spec.name, RULES)
+    return RULES[spec.name](revision, **settle(RULES[spec.name], 1, spec))
+
+
+def retain(
+    base: Casebase,
+    stage: str,
+    revision: Revision,
+    rule: str = "always",
+    *,
+    record: str | None = None,
+    source: str = "retained",
+) -> int | None:
+    """Add the case if the rule keeps it; its number, or None.
+
+    The case must give every indexed feature. `record` is the body from which its features can be
+    computed anew; where records are rows, the row of its values is one.
+    """
+    if not can_retain(revision, rule):
+        return None
+    case_type, case = base.case_type(stage), revision.case
+    missing = [f.name for f in case_type.indexed if f.name not in case.values]
+    if missing:
+        raise BadValue(f"a case to retain needs every indexed feature; {missing[0]!r} is missing")
+    values = {f.name: case.values.get(f.name, _nothing(f)) for f in case_type.features}
+    if record is None and case_type.record == "row":
+        record = _row(stage, values, case)
+    with base.transaction():
+        number = None if record is None else base.keep_next_record(source, "retain", record)
+        columns = {name: [value] for name, value in values.items()}
+        base.add(stage, columns, [case.solution], [case.outcome], [number], [0])
+        return int(base.db.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def _row(stage: str, values: Mapping[str, Value], case: Case) -> str:
+    earned = "" if case.outcome is None else str(case.outcome)
+    row = {name: str(value) for name, value in values.items()}
+    return json.dumps(row | {"stage": stage, "solution": case.solution, "outcome": earned})
+
+
+def _nothing(feature: Feature) -> Value:
+    """What stands for an unindexed feature that was not given."""
+    return feature.range[0] if feature.range else feature.values[0] if feature.values else ""

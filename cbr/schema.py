@@ -1,0 +1,85 @@
+"""The tables of a casebase, and the recorded steps by which an older file becomes a current one.
+
+meta            domain, write_version
+stages          a row per stage: its case type as JSON, number of cases, digest
+sources         a row per file (or other origin) that records came from
+<record>s       the records themselves, kept compactly (rows, hands ...)
+skipped         what was not taken in, with source, line and reason
+cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlite_utils import Database, Migrations
+
+from cbr.case import CaseType
+
+#: Marks the file as a casebase ("CBRe" in ASCII), so that a stranger's database is told apart.
+APPLICATION_ID = 0x43425265
+#: The number of steps below; a file with a higher number was written by a later program.
+SCHEMA_VERSION = 1
+
+MIGRATIONS = Migrations("cbr-casebase")
+
+
+@MIGRATIONS(name="1: meta, stages, sources, skipped")
+def _first(db: Database) -> None:
+    db.table("meta").create({"key": str, "value": str}, pk="key", not_null={"value"})
+    db.table("stages").create(
+        {"stage": str, "position": int, "case_type": str, "cases": int, "digest": str},
+        pk="stage",
+        not_null={"case_type", "cases", "digest"},
+    )
+    sources = db.table("sources")
+    sources.create({"id": int, "name": str, "reader": str}, pk="id", not_null={"name", "reader"})
+    sources.create_index(["name"], unique=True)
+    db.table("skipped").create(
+        {"source": int, "ordinal": int, "line": int, "reason": str},
+        pk=("source", "ordinal"),
+        foreign_keys=[("source", "sources", "id")],
+    )
+    db.execute("PRAGMA user_version = 1")
+
+
+def case_table(stage: str) -> str:
+    return f"cases_{stage}"
+
+
+def create(db: Database, case_types: Sequence[CaseType]) -> None:
+    """Everything a new casebase starts with, in one transaction."""
+    with db.atomic():
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        MIGRATIONS.apply(db)
+        first = case_types[0]
+        meta = {"domain": first.domain, "record": first.record, "write_version": "0"}
+        db.table("meta").insert_all([{"key": k, "value": v} for k, v in meta.items()])
+        _create_records(db, first.record + "s")
+        for position, case_type in enumerate(case_types):
+            create_cases(db, case_type, case_table(case_type.stage))
+            row = {"stage": case_type.stage, "position": position, "cases": 0, "digest": ""}
+            db.table("stages").insert(row | {"case_type": case_type.to_json()})
+
+
+def _create_records(db: Database, table: str) -> None:
+    db.table(table).create(
+        {"id": int, "source": int, "ordinal": int, "line": int, "digest": bytes, "body": str},
+        pk="id",
+        not_null={"source", "ordinal", "digest", "body"},
+        foreign_keys=[("source", "sources", "id")],
+    )
+    db.table(table).create_index(["source", "ordinal"], unique=True)
+
+
+def create_cases(db: Database, case_type: CaseType, table: str) -> None:
+    """The empty table of one stage, under the name given."""
+    columns: dict[str, type] = {"id": int, "record": int, "step": int}
+    columns |= {f.name: float if f.is_number else str for f in case_type.features}
+    columns |= {"solution": str, "outcome": float}
+    db.table(table).create(
+        columns,
+        pk="id",
+        not_null={f.name for f in case_type.features} | {"solution"},
+        foreign_keys=[("record", case_type.record + "s", "id")],
+    )

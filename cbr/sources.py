@@ -1,0 +1,230 @@
+"""Case sources: what reads a file into records, and the plain table of rows as the first of them.
+
+A source turns a file into a stream of `Record` (something whole: a row, a game) and `Skipped`
+(something that could not be read, with the reason). The case type then turns the bodies of records
+into situations. The casebase keeps the bodies, so features can be computed anew without the file.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, ClassVar, cast
+
+from cbr.case import Batch, CaseType, Situated
+from cbr.errors import BadValue
+
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One thing a source holds, in the domain's neutral form; `line` is where it starts."""
+
+    body: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A place in a source that gave no record, and why in one sentence."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SourceOption:
+    """An option that a source adds to ``cbr build``; its value reaches `read` by `name`."""
+
+    name: str
+    help: str
+    default: str | int | float | bool | None = None
+    type: type = str
+
+
+@dataclass(frozen=True)
+class CaseSource:
+    """A reader of files for some domains (none named: for every domain whose records are rows).
+
+    `can_read(path, head)` decides by the file's name and first bytes (decompressed);
+    `read(path, **options)` streams what the file holds, in a fixed order.
+    """
+
+    name: str
+    can_read: Callable[[Path, bytes], bool]
+    read: Callable[..., Iterator[Record | Skipped]]
+    domains: tuple[str, ...] = ()
+    options: tuple[SourceOption, ...] = ()
+    meaning: str = ""
+
+    kind: ClassVar[str] = "case source"
+
+    def serves(self, case_types: Sequence[CaseType]) -> bool:
+        if self.domains:
+            return case_types[0].domain in self.domains
+        return case_types[0].situate is None
+
+
+def plain_name(path: Path) -> str:
+    """A file's name without folder and compression suffix: its identity in a casebase.
+
+    >>> plain_name(Path("logs/cars.csv.gz"))
+    'cars.csv'
+    """
+    return path.stem if path.suffix in _OPENERS else path.name
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The file's bytes, decompressed where its suffix says so."""
+    return cast(IO[bytes], _OPENERS.get(path.suffix, open)(path, "rb"))
+
+
+def head_of(path: Path, size: int = 4096) -> bytes:
+    """The first bytes, decompressed; empty where they cannot be had."""
+    try:
+        with open_bytes(path) as file:
+            return file.read(size)
+    except (OSError, EOFError, lzma.LZMAError):
+        return b""
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def _is_table(path: Path, head: bytes) -> bool:
+    return Path(plain_name(path)).suffix in {".csv", ".tsv"} and b"\0" not in head
+
+
+def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
+    """Each row as a JSON object of its columns."""
+    if len(delimiter) > 1:
+        raise BadValue(f"--delimiter {delimiter!r} must be one character")
+    separator = delimiter or ("\t" if plain_name(path).endswith(".tsv") else ",")
+    with open_bytes(path) as raw:
+        # A bad byte becomes a mark that no JSON body of a good row holds, so that one row is
+        # skipped and not the file.
+        text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
+        rows = csv.reader(text, delimiter=separator, strict=True)
+        header: list[str] = []
+        while True:
+            line = rows.line_num + 1
+            try:
+                cells = next(rows, None)
+            except csv.Error as error:
+                yield Skipped(line, f"not a row of a table: {error}")
+                continue
+            except (OSError, EOFError, lzma.LZMAError) as error:
+                yield Skipped(line, f"the file breaks off: {error}")
+                return
+            if cells is None:
+                return
+            if not header:
+                header = [cell.strip() for cell in cells]
+                continue
+            if not any(cells):
+                continue
+            yield _row(header, cells, line)
+
+
+def _row(header: list[str], cells: list[str], line: int) -> Record | Skipped:
+    if len(cells) != len(header):
+        return Skipped(line, f"{len(cells)} cells under {len(header)} column names")
+    body = json.dumps(
+        dict(zip(header, (cell.strip() for cell in cells), strict=True)), ensure_ascii=False
+    )
+    try:
+        body.encode("utf-8")
+    except UnicodeEncodeError:
+        return Skipped(line, "bytes that are not UTF-8")
+    return Record(body, line)
+
+
+TABLE = CaseSource(
+    name="table",
+    meaning="CSV or TSV: one row a case, columns named as the features, `solution`, `outcome`",
+    can_read=_is_table,
+    read=_read_rows,
+    options=(SourceOption("delimiter", "Character between the cells of a table.", ""),),
+)
+
+
+def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
+    """Rows (JSON objects) as situations: their columns, numbers where a feature is a number.
+
+    A column ``stage`` says which stage a row belongs to where the domain has several.
+    """
+    import numpy as np
+
+    by_stage = {case_type.stage: case_type for case_type in case_types}
+    rows: dict[str, list[tuple[int, dict[str, Any]]]] = {stage: [] for stage in by_stage}
+    rejected: dict[int, str] = {}
+    for place, body in enumerate(bodies):
+        row = json.loads(body)
+        stage = next(iter(by_stage)) if len(by_stage) == 1 else str(row.get("stage", ""))
+        try:
+            if stage not in by_stage:
+                raise BadValue(f"stage is {stage!r}; it must be one of {', '.join(by_stage)}")
+            rows[stage].append((place, _checked(row, by_stage[stage])))
+        except BadValue as error:
+            rejected[place] = str(error)
+    batches = {}
+    for stage, kept in rows.items():
+        if not kept:
+            continue
+        names = sorted(set.intersection(*(set(row) for _, row in kept)))
+        batches[stage] = Batch(
+            situations={name: np.array([row[name] for _, row in kept]) for name in names},
+            solution=[row["solution"] for _, row in kept],
+            outcome=np.array([row["outcome"] for _, row in kept], np.float64),
+            record=np.array([place for place, _ in kept]),
+            step=np.zeros(len(kept), np.int64),
+        )
+    return Situated(batches, rejected)
+
+
+def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
+    """The row with its features read; columns that are no feature become numbers if they can."""
+    known = {feature.name: feature for feature in case_type.features}
+    read: dict[str, Any] = {}
+    for name, text in row.items():
+        feature = known.get(name)
+        # A computed feature is not read from the column it may share its name with.
+        read[name] = feature.read(text) if feature and feature.compute is None else _maybe(text)
+    for feature in case_type.features:
+        if feature.compute is None and feature.name not in row:
+            raise BadValue(f"column {feature.name!r} is missing")
+    solution = str(row.get("solution", ""))
+    if solution not in case_type.solutions:
+        raise BadValue(
+            f"solution is {solution!r}; it must be one of {', '.join(case_type.solutions)}"
+        )
+    return read | {"solution": solution, "outcome": _outcome(row.get("outcome", ""))}
+
+
+def _outcome(text: str) -> float:
+    """The outcome, NaN where the cell is empty."""
+    if not text:
+        return math.nan
+    try:
+        amount = float(text)
+    except ValueError:
+        raise BadValue(f"outcome is {text!r}, not a number") from None
+    if not math.isfinite(amount):
+        raise BadValue(f"outcome is {text!r}; it must be a finite number, or empty")
+    return amount
+
+
+def _maybe(text: Any) -> Any:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return text

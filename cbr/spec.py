@@ -1,0 +1,104 @@
+"""The one notation for "a named thing with parameters": ``exponential?k=4&span=10``.
+
+Measures, policies and (in plugins) bots are all named this way, on the command line and in files.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cbr.errors import BadValue, NoSuchName
+
+Parameter = int | float | bool | str
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name and its parameters.
+
+    >>> Spec.parse("exponential?k=4")
+    Spec(name='exponential', parameters={'k': 4})
+    >>> str(Spec.parse("top?k=5"))
+    'top?k=5'
+    """
+
+    name: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """Read ``name?key=value&key=value``; numbers and true/false get their types."""
+        name, _, rest = text.strip().partition("?")
+        if not name:
+            raise BadValue(f"{text!r} names nothing; write NAME or NAME?key=value&key=value")
+        parameters: dict[str, Parameter] = {}
+        for pair in filter(None, rest.split("&")):
+            key, equals, value = pair.partition("=")
+            if not equals or not key:
+                raise BadValue(f"{pair!r} in {text!r} is not key=value")
+            if key in parameters:
+                raise BadValue(f"{key!r} stands twice in {text!r}")
+            parameters[key] = _typed(value)
+        return cls(name, parameters)
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        return self.name + "?" + "&".join(f"{k}={_plain(v)}" for k, v in self.parameters.items())
+
+
+def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any]:
+    """The parameters of a plugin's function after its first `skip` arguments: defaults, and over
+    them what the spec gives.
+
+    >>> settle(lambda ranking, k=20: None, 1, Spec.parse("top?k=5"))
+    {'k': 5}
+    """
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    settled = {p.name: p.default for p in parameters}
+    for name, value in spec.parameters.items():
+        if name not in settled:
+            raise NoSuchName(f"parameter of {spec.name!r} named", name, settled)
+        default = settled[name]
+        if isinstance(default, int | float) and isinstance(value, str):
+            raise BadValue(f"{name} of {spec.name!r} is {value!r}, not a number")
+        settled[name] = value
+    for name, value in settled.items():
+        if value is inspect.Parameter.empty:
+            raise BadValue(f"{spec.name!r} needs {name!r}: write {spec.name}?{name}=VALUE")
+    return settled
+
+
+def _typed(text: str) -> Parameter:
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _plain(value: Parameter) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def pairs(text: str, what: str) -> dict[str, str]:
+    """``"price=4000,fuel=diesel"`` as a dict of strings; `what` is named in errors.
+
+    >>> pairs("price=4000, fuel=diesel", "--case")
+    {'price': '4000', 'fuel': 'diesel'}
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not key:
+            raise BadValue(f"{part!r} in {what} is not NAME=VALUE")
+        if key in found:
+            raise BadValue(f"{key!r} stands twice in {what}")
+        found[key] = value
+    return found

@@ -1,0 +1,124 @@
+"""Starters: working plugins to begin from, each with a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cbr.errors import BadValue, NoSuchName
+
+_SIMILARITY = '''\
+"""A local similarity. Try it on any number feature of a casebase:
+
+    cbr query cars.db --case price=7000 --similarity "price=NAME?reach=2000" --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.similarity("NAME")
+def FUNCTION(a, b, reach=10.0):
+    """1 for equal values, falling evenly to 0 at a distance of `reach`."""
+    return max(0.0, 1.0 - abs(a - b) / reach)
+'''
+
+_SIMILARITY_TEST = """\
+from cbr.testing import check_similarity
+
+from STEM import FUNCTION
+
+
+def test_FUNCTION():
+    check_similarity(FUNCTION)
+    check_similarity(FUNCTION, reach=2.5)
+    assert FUNCTION(3, 8) == 0.5
+"""
+
+_FEATURE = '''\
+"""A feature of a case type, computed from a batch of situations. Take it in with
+
+    cbr build cars.csv --type car --features +FUNCTION --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.feature("FUNCTION", case_type="car", meaning="asking price a year of age", range=(0, 20000))
+def FUNCTION(situations):
+    """One value for each situation; columns are arrays."""
+    return situations["price"] / (situations["age"] + 1)
+'''
+
+_FEATURE_TEST = """\
+from cbr.testing import check_feature
+
+from STEM import FUNCTION
+
+
+def test_FUNCTION():
+    check_feature(FUNCTION, {"price": [4000.0, 9000.0], "age": [7.0, 2.0]})
+"""
+
+_POLICY = '''\
+"""A retrieval policy and a reuse policy. Try them with
+
+    cbr query cars.db --case price=7000 --policy NAME?gap=0.05 --reuse NAME-solution --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.retrieval_policy("NAME")
+def FUNCTION(ranking, gap=0.02):
+    """Everything nearly as similar as the best: the share of each ranked vector, 0 or 1."""
+    return (ranking.similarity >= ranking.similarity.max() - gap).astype(float)
+
+
+@cbr.reuse_policy("NAME-solution")
+def FUNCTION_solution(retrieved, power=2.0):
+    """A score for each solution: its cases, each counting by its similarity to a power."""
+    return (retrieved.similarity**power) @ retrieved.counts
+'''
+
+_POLICY_TEST = """\
+from cbr.testing import check_retrieval_policy, check_reuse_policy
+
+from STEM import FUNCTION, FUNCTION_solution
+
+
+def test_FUNCTION():
+    check_retrieval_policy(FUNCTION)
+    check_reuse_policy(FUNCTION_solution, power=3.0)
+"""
+
+STARTERS = {
+    "similarity": (_SIMILARITY, _SIMILARITY_TEST),
+    "feature": (_FEATURE, _FEATURE_TEST),
+    "policy": (_POLICY, _POLICY_TEST),
+}
+
+
+def write_starter(kind: str, file: str | Path) -> list[Path]:
+    """Write the starter of a kind and its test beside it; the two paths."""
+    if kind not in STARTERS:
+        raise NoSuchName("kind of starter", kind, STARTERS)
+    path = Path(file)
+    if path.suffix != ".py" or not path.stem.isidentifier() or path.stem != path.stem.lower():
+        raise BadValue(
+            f"{path.name!r} must be a lower-case Python module name such as my_plugin.py"
+        )
+    test = path.with_name(f"test_{path.name}")
+    for target in (path, test):
+        if target.exists():
+            raise BadValue(f"{target} exists already; choose another name")
+    if not path.parent.is_dir():
+        raise BadValue(f"{path.parent} is no folder; create it first")
+    for target, text in zip((path, test), STARTERS[kind], strict=True):
+        for mark, value in {
+            "FUNCTION": path.stem,
+            "NAME": path.stem.replace("_", "-"),
+            "FILE": path.name,
+            "STEM": path.stem,
+        }.items():
+            text = text.replace(mark, value)
+        target.write_text(text, "utf-8")
+    return [path, test]

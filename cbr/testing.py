@@ -1,0 +1,185 @@
+"""Checks for plugin authors: call one in your test, it raises AssertionError with a sentence.
+
+check_similarity(my_measure)
+check_feature(my_feature, {"price": [4000, 9000]})
+check_retrieval_policy(my_policy)
+check_reuse_policy(my_policy)
+check_arena(my_arena, dimensions=8)
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cbr.arena import Arena
+from cbr.case import CaseType, ExtraFeature, Feature, Value
+from cbr.casebase import Casebase
+from cbr.errors import CbrError
+from cbr.measure import Bound, Similarity
+from cbr.plugins import default_plugins
+from cbr.retrieve import RetrievalPolicy, Retrieved, Retriever
+from cbr.reuse import ReusePolicy
+from cbr.spec import Spec
+from cbr.vectors import Vectors
+
+#: Numbers of every sort: whole, close together, far apart.
+NUMBERS: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.75, 5.0, 7.0, 9.0, 9.99, 10.0)
+
+
+def check_similarity(
+    function: Callable[..., Any],
+    values: Sequence[Value] = NUMBERS,
+    *,
+    symmetric: bool | None = None,
+    **parameters: Any,
+) -> None:
+    """Whether a function is a local similarity: from 0 to 1, 1 for equal values, symmetric unless
+    declared otherwise, never NaN, and the same in the engine's batched path.
+
+    `values` are values of a feature it is for (numbers, or the words of a category).
+    """
+    name = getattr(function, "__name__", "similarity")
+    measure = getattr(function, "__cbr__", None) or Similarity(name, function)
+    assert isinstance(measure, Similarity), f"{name} is marked as something else"
+    symmetric = measure.symmetric if symmetric is None else symmetric
+    feature = _feature_for(values)
+    bound = measure.bind(feature, Spec(measure.name, parameters))
+    for a in values:
+        _near(_one(bound, a, a), 1.0, f"{measure.name}({a!r}, {a!r}): a value is like itself")
+        for b in values:
+            found = _one(bound, a, b)
+            if symmetric:
+                _near(
+                    _one(bound, b, a),
+                    found,
+                    f"{measure.name}({b!r}, {a!r}): it is said to be symmetric "
+                    f"(declare symmetric=False if it is not)",
+                )
+    codes = np.array([feature.encode(value) for value in values], np.float32)
+    expected = [[_one(bound, feature.decode(a), feature.decode(b)) for b in codes] for a in codes]
+    _near_all(bound.grid(codes, codes), expected, f"{measure.name}: the engine's batched values")
+    if feature.is_number:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # slow in Python is no fault
+            compiled = bound.compile(codes, codes)
+        if compiled is not None:
+            out = np.empty((len(codes), len(codes)))
+            compiled(codes.astype(np.float64), codes.astype(np.float64), out)
+            _near_all(out, expected, f"{measure.name}: the engine's compiled values")
+
+
+def check_feature(function: Callable[..., Any], situations: Mapping[str, Sequence[Any]]) -> None:
+    """Whether a marked function gives one good value for each situation, one by one and at once."""
+    extra = getattr(function, "__cbr__", None)
+    assert isinstance(extra, ExtraFeature), "mark the function with @cbr.feature"
+    feature: Feature = extra.feature
+    columns = {name: np.asarray(column) for name, column in situations.items()}
+    count = len(next(iter(columns.values())))
+    together = np.asarray(feature.of(columns))
+    assert together.shape == (count,), (
+        f"feature {feature.name!r} gave shape {together.shape} for {count} situations"
+    )
+    for place in range(count):
+        feature.read(together[place].item())
+        alone = np.asarray(feature.of({n: c[place : place + 1] for n, c in columns.items()}))
+        assert alone.tolist() == together[place : place + 1].tolist(), (
+            f"feature {feature.name!r} gives situation {place} another value when it is alone"
+        )
+
+
+def check_retrieval_policy(function: Callable[..., Any], **parameters: Any) -> None:
+    """Whether a marked function gives each ranked vector a share, and its reach hides nothing."""
+    policy = _policy(function, RetrievalPolicy, parameters)
+    for target in ({"x": 2.0}, {"x": 9.5}):
+        near = _small_retriever(policy)(target)
+        everything = RetrievalPolicy(policy.name, policy.function, policy.spec)
+        same = _small_retriever(everything)(target)
+        assert near.number.tolist() == same.number.tolist(), (
+            f"policy {policy.name!r} retrieves other cases when it sees all: its reach is too short"
+        )
+
+
+def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
+    """Whether a marked function gives each solution a score, some solution more than 0."""
+    policy = _policy(function, ReusePolicy, parameters)
+    plugins = default_plugins()
+    top = plugins.get("retrieval policy", "top").bind(Spec("top", {"k": 4}))
+    retrieved: Retrieved = _small_retriever(top)({"x": 2.0})
+    scores = np.asarray(policy(retrieved), np.float64)
+    assert scores.shape == (3,), f"policy {policy.name!r} gave {scores.shape} for 3 solutions"
+    assert np.isfinite(scores).all(), f"policy {policy.name!r} gave {scores}"
+    assert (scores >= 0).all(), f"policy {policy.name!r} gave {scores}"
+    assert scores.any(), f"policy {policy.name!r} gave every solution 0"
+
+
+def check_arena(arena: Arena, dimensions: int, *, blocks: int = 3, seed: int = 1) -> None:
+    """Whether an arena keeps its word: shape, finite, repeatable, rows and blocks independent."""
+    weights = np.random.default_rng(seed).uniform(0, 100, (3, dimensions))
+    scores = np.asarray(arena.play(weights, blocks, seed))
+    assert scores.shape == (3, blocks), f"{arena.name} gave {scores.shape}, not (3, {blocks})"
+    assert np.isfinite(scores).all(), f"{arena.name} gave a score that is not finite"
+    again = np.asarray(arena.play(weights, blocks, seed))
+    assert np.array_equal(again, scores), f"{arena.name} gives other scores for the same seed"
+    fewer = np.asarray(arena.play(weights, blocks - 1, seed))
+    assert np.array_equal(fewer, scores[:, :-1]), f"{arena.name}: a block depends on later ones"
+    alone = np.asarray(arena.play(weights[1:2], blocks, seed))
+    assert np.array_equal(alone, scores[1:2]), f"{arena.name}: a row depends on the others"
+
+
+def small_casebase(folder: str | Path) -> Casebase:
+    """Nine cases with one feature `x` and solutions low, middle, high, for tests."""
+    case_type = CaseType(
+        "small",
+        [Feature("x", range=(0, 10))],
+        ["low", "middle", "high"],
+        retrieval="top?k=3",
+    )
+    base = Casebase.create(Path(folder) / "small.db", [case_type])
+    x = [0, 1, 2, 2, 4, 5, 6, 8, 9]
+    solution = ["low"] * 3 + ["middle"] * 4 + ["high"] * 2
+    with base.transaction():
+        base.add("small", {"x": x}, solution, [float(v) for v in x], [None] * 9, range(9))
+    return base
+
+
+def _small_retriever(policy: RetrievalPolicy) -> Retriever:
+    with tempfile.TemporaryDirectory() as folder, small_casebase(folder) as base:
+        vectors: Vectors = base.vectors("small")
+    measure = Similarity("linear", lambda a, b: max(0.0, 1.0 - abs(a - b) / 10))
+    return Retriever(vectors, [measure.bind(vectors.case_type.indexed[0])], [1.0], policy)
+
+
+def _policy(function: Callable[..., Any], kind: type[Any], parameters: Mapping[str, Any]) -> Any:
+    policy = getattr(function, "__cbr__", None)
+    assert isinstance(policy, kind), f"mark the function with @cbr.{kind.kind.replace(' ', '_')}"
+    return policy.bind(Spec(policy.name, parameters))
+
+
+def _feature_for(values: Sequence[Value]) -> Feature:
+    numbers = [value for value in values if not isinstance(value, str)]
+    if not numbers:
+        return Feature("value", values=tuple(str(value) for value in dict.fromkeys(values)))
+    assert len(numbers) == len(values), "values must be all numbers or all words"
+    low, high = min(numbers), max(numbers)
+    return Feature("value", range=(low, high if high > low else low + 1))
+
+
+def _one(bound: Bound, a: Value, b: Value) -> float:
+    try:
+        return bound.one(a, b)
+    except CbrError as error:
+        raise AssertionError(str(error)) from error
+
+
+def _near(found: float, expected: float, what: str) -> None:
+    assert abs(found - expected) <= 1e-9, f"{what}; got {found}, not {expected}"
+
+
+def _near_all(found: Any, expected: Any, what: str) -> None:
+    assert np.allclose(found, expected, rtol=0, atol=1e-12), f"{what} differ from the function's"

@@ -1,0 +1,90 @@
+"""A stage as arrays: each distinct feature vector once, with what is known of its cases.
+
+Cases that agree in every indexed feature are one vector with counts. Retrieval ranks vectors, so
+its cost follows the number of different situations and not the number of cases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.case import CaseType
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """m distinct vectors of d indexed features, s solutions and n cases.
+
+    `values` float32 [m, d] (a category as its code), in lexicographic order, so a vector's number
+    does not depend on the order in which cases came. `counts` [m, s] cases with each solution;
+    `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known. Cases of vector v
+    are ``case_ids[start[v]:start[v + 1]]``, with solution codes in `case_solutions` likewise.
+    """
+
+    case_type: CaseType
+    digest: str
+    values: NDArray[np.float32]
+    counts: Ints
+    outcome_sum: Floats
+    outcome_count: Ints
+    case_ids: Ints
+    case_solutions: Ints
+    start: Ints
+
+    @cached_property
+    def cases(self) -> Ints:
+        """Number of cases of each vector, [m]."""
+        return np.diff(self.start)
+
+    @cached_property
+    def columns(self) -> list[tuple[NDArray[np.float32], NDArray[np.intp]]]:
+        """Per feature: its distinct values, and for each vector which of them it has."""
+        pairs = (np.unique(column, return_inverse=True) for column in self.values.T)
+        return [(distinct, inverse.reshape(-1)) for distinct, inverse in pairs]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def group(
+    case_type: CaseType,
+    digest: str,
+    values: NDArray[np.float32],
+    solution: Ints,
+    outcome: Floats,
+    case_ids: Ints,
+) -> Vectors:
+    """Vectors of n cases: `values` [n, d], `solution` codes [n], `outcome` [n] (NaN unknown)."""
+    # One lexicographic sort by all columns, ties by case id, then cut where a row changes.
+    order = np.lexsort((case_ids, *values.T[::-1]))
+    values, solution = values[order], solution[order]
+    outcome, case_ids = outcome[order], case_ids[order]
+    new = np.ones(len(values), bool)
+    new[1:] = (values[1:] != values[:-1]).any(axis=1)
+    first = np.flatnonzero(new)
+    vector = np.cumsum(new) - 1
+    shape = (len(first), len(case_type.solutions))
+    cell = vector * shape[1] + solution
+    known = ~np.isnan(outcome)
+
+    def tally(cells: Ints, weights: Floats | None = None) -> NDArray[np.generic]:
+        return np.bincount(cells, weights, minlength=shape[0] * shape[1]).reshape(shape)
+
+    return Vectors(
+        case_type=case_type,
+        digest=digest,
+        values=np.ascontiguousarray(values[first]),
+        counts=tally(cell).astype(np.int64),
+        outcome_sum=tally(cell[known], outcome[known]).astype(np.float64),
+        outcome_count=tally(cell[known]).astype(np.int64),
+        case_ids=case_ids,
+        case_solutions=solution,
+        start=np.append(first, len(values)).astype(np.int64),
+    )

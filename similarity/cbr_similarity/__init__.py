@@ -1,0 +1,70 @@
+"""Local similarity measures: plain functions of two values, from 0 (unlike) to 1 (alike).
+
+>>> linear(3.0, 4.0, span=9.0)
+0.8888888888888888
+"""
+
+from __future__ import annotations
+
+import math
+
+import cbr
+from cbr import FEATURE_SPAN
+
+
+@cbr.similarity("equal")
+def equal(a: object, b: object) -> float:
+    """1 for the same value, else 0."""
+    return 1.0 if a == b else 0.0
+
+
+@cbr.similarity("linear")
+def linear(a: float, b: float, span: float = FEATURE_SPAN) -> float:
+    """Falls evenly with the distance, to 0 at `span` (the feature's range)."""
+    return max(0.0, 1.0 - abs(a - b) / span)
+
+
+@cbr.similarity("exponential")
+def exponential(a: float, b: float, k: float = 1.0) -> float:
+    """e^(-k distance): steep near 0, never quite 0."""
+    return math.exp(-k * abs(a - b))
+
+
+@cbr.similarity("ranged-exponential")
+def ranged_exponential(a: float, b: float, k: float = 4.0, span: float = FEATURE_SPAN) -> float:
+    """e^(-k distance / span): `exponential` with the distance as a part of the range."""
+    return math.exp(-k * abs(a - b) / span)
+
+
+@cbr.similarity("within")
+def within(a: float, b: float, reach: float) -> float:
+    """1 up to a distance of `reach`, else 0."""
+    return 1.0 if abs(a - b) <= reach else 0.0
+
+
+@cbr.similarity("cyclic")
+def cyclic(a: float, b: float, span: float = FEATURE_SPAN) -> float:
+    """Linear on a circle whose circumference is `span`: hours, months, compass points."""
+    apart = abs(a - b) % span
+    return 1.0 - 2.0 * min(apart, span - apart) / span
+
+
+@cbr.similarity("logarithmic")
+def logarithmic(a: float, b: float, span: float = FEATURE_SPAN) -> float:
+    """Linear in log(1 + value): a ratio matters, not a difference. For values of 0 and above."""
+    apart = abs(math.log1p(max(0.0, a)) - math.log1p(max(0.0, b)))
+    return max(0.0, 1.0 - apart / math.log1p(span))
+
+
+@cbr.similarity("ratio")
+def ratio(a: float, b: float, reach: float = 2.0) -> float:
+    """Falls evenly with the logarithm of b / a, to 0 where one is `reach` times the other."""
+    if a <= 0.0 or b <= 0.0:
+        return 1.0 if a == b else 0.0
+    return max(0.0, 1.0 - abs(math.log(a / b)) / math.log(reach))
+
+
+@cbr.similarity("at-most", symmetric=False)
+def at_most(a: float, b: float, span: float = FEATURE_SPAN) -> float:
+    """1 if the case's value `b` is no higher than the target's `a`, else linear: for prices."""
+    return 1.0 if b <= a else max(0.0, 1.0 - (b - a) / span)
