@@ -34,6 +34,7 @@ class Casebase:
         self.db = db
         self.path = path
         self.writable = writable
+        self._closed = False
         self._case_types = {
             row["stage"]: CaseType.from_json(row["case_type"])
             for row in db.table("stages").rows_where(order_by="position")
@@ -92,7 +93,10 @@ class Casebase:
             raise NotACasebase(f"{path} is damaged: {error}; restore or build it again") from error
 
     def close(self) -> None:
-        """Write the log back into the file and close it."""
+        """Write the log back into the file and close it; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         if self.writable:
             with suppress(sqlite3.OperationalError):  # a reader may hold it; the next close does it
                 self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

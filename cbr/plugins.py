@@ -85,6 +85,14 @@ class Plugins:
         self._report_unknown_hooks()
         return self
 
+    def add(self, module: Any, name: str) -> Plugin:
+        """Add a module (or any object with hooks and marked functions) that is there already."""
+        plugin = Plugin(name, "added in Python")
+        self._guarded(plugin, lambda: module)
+        self._registered.clear()
+        self._report_unknown_hooks()
+        return plugin
+
     # --- finding ------------------------------------------------------------------------------
 
     def _entry_points(self, limit: set[str] | None) -> Iterator[tuple[Plugin, Callable[[], Any]]]:
@@ -160,7 +168,7 @@ class Plugins:
             plugin = self._by_object[id(module)]
             for caller in self.manager.get_hookcallers(module) or []:
                 optional = any(i.optionalhook for i in caller.get_hookimpls() if i.plugin is module)
-                if not caller.has_spec() and not optional:
+                if not caller.has_spec() and not optional and caller.name in plugin.hooks:
                     plugin.hooks.remove(caller.name)
                     plugin.problems.append(str(NoSuchName("hook", caller.name, sorted(known))))
 

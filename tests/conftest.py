@@ -1,0 +1,98 @@
+"""What the tests share: the car domain, casebases of it, and the command line in this process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cbr.build import build, case_types_of
+from cbr.casebase import Casebase
+from cbr.cli import main
+from cbr.plugins import Plugins, use_plugins
+
+ROOT = Path(__file__).parent.parent
+CARS = ROOT / "tests" / "cars"
+CARS_PLUGIN = CARS / "cars.py"
+CARS_CSV = CARS / "cars.csv"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cbr(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
+    """Run a command line in this process."""
+    monkeypatch.delenv("CBR_DEBUG", raising=False)
+
+    def run(*words: object) -> Answer:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        return Answer(int(stop.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test loads plugins anew, and none from the machine it runs on."""
+    monkeypatch.setattr("cbr.plugins._default", None)
+    monkeypatch.delenv("CBR_PLUGINS_DIR", raising=False)
+    monkeypatch.delenv("CBR_LOAD_PLUGINS", raising=False)
+
+
+@pytest.fixture
+def plugins() -> Plugins:
+    """The plugins of this distribution and the car domain, in use for this test."""
+    return use_plugins(Plugins().load([CARS_PLUGIN]))
+
+
+@pytest.fixture(scope="session")
+def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    use_plugins(Plugins().load([CARS_PLUGIN]))
+    path = tmp_path_factory.mktemp("cars") / "cars.db"
+    build([CARS_CSV], path, case_types_of("car"))
+    return path
+
+
+@pytest.fixture
+def cars_db(_built: Path, tmp_path: Path) -> Path:
+    """A casebase of cars to do with as a test likes."""
+    return Path(shutil.copy(_built, tmp_path / "cars.db"))
+
+
+@pytest.fixture
+def cars(cars_db: Path, plugins: Plugins) -> Any:
+    with Casebase.open(cars_db, write=True) as base:
+        yield base
+
+
+@pytest.fixture
+def plugin_file(tmp_path: Path) -> Callable[..., Path]:
+    """Write a plugin file."""
+
+    def write(text: str, name: str = "dropped.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text, "utf-8")
+        return path
+
+    return write

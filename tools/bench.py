@@ -1,0 +1,44 @@
+"""All speed figures: `python tools/bench.py NAME [--json]`.
+
+A figure is a ratio to a peer measured in the same run, interleaved, best of several, with the
+peer's objects built before the clock starts; above 1 means ours is better. A bench is a module in
+tools/benches with one function, `rows(full)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from benches import Row
+
+FOLDER = Path(__file__).parent / "benches"
+
+
+def main() -> None:
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+    parser = argparse.ArgumentParser(
+        description="Speed as a ratio to a peer.", epilog="Example: python tools/bench.py retrieval"
+    )
+    parser.add_argument("name", choices=names)
+    parser.add_argument("--full", action="store_true", help="the long version")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    given = parser.parse_args()
+    rows: list[Row] = importlib.import_module(f"benches.{given.name}").rows(given.full)
+    if given.json:
+        print(json.dumps({"bench": given.name, "rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    from cbr.cli.output import table
+
+    table(
+        f"bench {given.name}",
+        ["what", "ours", "unit", "peer", "peer's", "ratio"],
+        [(r.what, r.ours, r.unit, r.peer_name, r.peer, f"{r.ratio:.2f} x") for r in rows],
+    )
+
+
+if __name__ == "__main__":
+    main()
