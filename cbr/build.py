@@ -7,6 +7,7 @@ was killed goes on where it stopped: each batch is one transaction.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -150,7 +151,6 @@ class _Builder:
         for ordinal, item in enumerate(_guarded(source, path, wanted)):
             if isinstance(item, Skipped):
                 pending.skipped.append((ordinal, item))
-                self.notice(pending.source, item.line, item.reason)
             else:
                 pending.records.append((ordinal, item))
             if len(pending) >= batch:
@@ -163,11 +163,14 @@ class _Builder:
         self.write(pending)
         self.tell(self.report.cases.total())
 
-    def notice(self, source: str, line: int, reason: str) -> None:
-        place = f"{source} line {line}: {reason}"
-        self.first_reason = self.first_reason or place
-        if self.strict:
-            raise BadValue(place)
+    def notice(self, pending: _Pending) -> None:
+        """Remember what was skipped first; with `strict`, stop there."""
+        pending.skipped.sort(key=lambda item: item[0])
+        for _, item in pending.skipped[:1]:
+            place = f"{pending.source} line {item.line}: {item.reason}"
+            self.first_reason = self.first_reason or place
+            if self.strict:
+                raise BadValue(place)
 
     def write(self, pending: _Pending) -> None:
         """One transaction with all that is new in `pending`."""
@@ -176,25 +179,32 @@ class _Builder:
         if not len(pending):
             return
         situated = situate([record.body for _, record in pending.records], self.case_types)
-        for place, reason in sorted(situated.rejected.items()):
+        for place, reason in situated.rejected.items():
             ordinal, record = pending.records[place]
             pending.skipped.append((ordinal, Skipped(record.line, reason)))
-            self.notice(pending.source, record.line, reason)
+        self.notice(pending)
         columns = {
             stage: features_of(self._type(stage), b.situations, len(b.solution))
             for stage, b in situated.batches.items()
         }
         if self.base is None and not situated.batches:
-            self.waiting.append(pending)  # nothing is written before there is a case
+            # Nothing is written before there is a case.
+            gone = situated.rejected
+            pending.records = [r for place, r in enumerate(pending.records) if place not in gone]
+            self.waiting.append(pending)
             return
         if self.base is None:
             self.base = Casebase.create(self.out, self.case_types)
-        with self.base.transaction():
-            for earlier in self.waiting:
-                self._insert(self.base, earlier, Situated({}), {})
-            self.waiting = []
-            self._insert(self.base, pending, situated, columns)
-        self.report.skipped.update(item.reason for _, item in pending.skipped)
+        try:
+            with self.base.transaction():
+                for earlier in self.waiting:
+                    self._insert(self.base, earlier, Situated({}), {})
+                self.waiting = []
+                self._insert(self.base, pending, situated, columns)
+        except sqlite3.IntegrityError:
+            raise CbrError(
+                f"another build is adding {pending.source} to {self.out}; let it end, then go on"
+            ) from None
 
     def _type(self, stage: str) -> CaseType:
         return next(t for t in self.case_types if t.stage == stage)
@@ -221,6 +231,7 @@ class _Builder:
             base.add(stage, columns[stage], b.solution, b.outcome, records, map(int, b.step))
             self.report.cases[stage] += len(records)
         self.report.records += len(ids)
+        self.report.skipped.update(item.reason for _, item in pending.skipped)
 
     def _drop_known(self, base: Casebase, pending: _Pending) -> None:
         """Leave out what an earlier build took in; an error if it reads differently now."""

@@ -41,7 +41,8 @@ class Feature:
     but not compared (`indexed=False`). The range is what a measure may scale by, not a limit: a
     number outside it is kept as it is. `similarity` is the spec of the local measure, `weight` the
     default weight. `compute` gives the feature's n values from a batch of n situations; without it
-    the situations' column of the same name is taken.
+    the situations' column of the same name is taken. A casebase keeps no function, only the word
+    `computed` that there was one.
 
     >>> Feature("price", "asking price", range=(500, 40000), unit="EUR").read("4500")
     4500.0
@@ -55,6 +56,7 @@ class Feature:
     similarity: str = ""
     weight: float = 1.0
     indexed: bool = True
+    computed: bool = False
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +79,8 @@ class Feature:
             raise BadValue(f"feature {self.name!r} is text; give a range, values or indexed=False")
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise BadValue(f"weight of {self.name!r} is {self.weight}; it must be 0 or more")
+        if self.compute is not None:
+            object.__setattr__(self, "computed", True)
         if not self.similarity and self.indexed:
             object.__setattr__(self, "similarity", "equal" if self.values else "linear")
 
@@ -116,6 +120,11 @@ class Feature:
         import numpy as np
 
         if self.compute is None:
+            if self.computed:
+                raise BadValue(
+                    f"feature {self.name!r} is computed by a plugin that is not loaded; load it "
+                    f"with --plugin, or leave the feature out with --features -{self.name}"
+                )
             if self.name not in situations:
                 raise NoSuchName("column", self.name, sorted(situations))
             return np.asarray(situations[self.name])

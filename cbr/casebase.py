@@ -393,7 +393,8 @@ def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:
 
 
 def _q(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    """A name in SQL. In double quotes SQLite would take a missing column for a text."""
+    return f"[{name}]"
 
 
 def _list(names: Iterable[str]) -> str:

@@ -62,6 +62,10 @@ def _changed_records(base: Casebase) -> Iterator[str]:
 def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
     """Values that are no values of their feature, and a digest that is not that of the cases."""
     stage, cases, total = case_type.stage, 0, 0
+    there = set(base.db.table(schema.case_table(stage)).columns_dict)
+    for name in sorted({f.name for f in case_type.features} - there):
+        yield f"the table of stage {stage!r} has no column {name!r}"
+        return
     walk = base.cases(stage)
     while batch := list(islice(walk, 10_000)):
         for case in batch:

@@ -151,7 +151,8 @@ class Plugins:
             try:
                 self.manager.register(one, name=f"{plugin.origin}:{plugin.name}:{id(one)}")
             except BaseException:
-                self.manager.unregister(one)
+                if self.manager.is_registered(one):
+                    self.manager.unregister(one)
                 raise
             plugin.hooks += [c.name for c in self.manager.get_hookcallers(one) or []]
         plugin.loaded = True

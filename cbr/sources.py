@@ -198,9 +198,9 @@ def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
     for name, text in row.items():
         feature = known.get(name)
         # A computed feature is not read from the column it may share its name with.
-        read[name] = feature.read(text) if feature and feature.compute is None else _maybe(text)
+        read[name] = feature.read(text) if feature and not feature.computed else _maybe(text)
     for feature in case_type.features:
-        if feature.compute is None and feature.name not in row:
+        if not feature.computed and feature.name not in row:
             raise BadValue(f"column {feature.name!r} is missing")
     solution = str(row.get("solution", ""))
     if solution not in case_type.solutions:

@@ -118,7 +118,7 @@ def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
     assert scores.any(), f"policy {policy.name!r} gave every solution 0"
 
 
-def check_arena(arena: Arena, dimensions: int, *, blocks: int = 3, seed: int = 1) -> None:
+def check_arena(arena: Arena, dimensions: int, *, blocks: int = 4, seed: int = 1) -> None:
     """Whether an arena keeps its word: shape, finite, repeatable, rows and blocks independent."""
     weights = np.random.default_rng(seed).uniform(0, 100, (3, dimensions))
     scores = np.asarray(arena.play(weights, blocks, seed))

@@ -79,8 +79,6 @@ def build(
     **options: Any,
 ) -> None:
     """Build a casebase from files of cases, or add what is new to it."""
-    import dataclasses
-
     from cbr.build import build as run
     from cbr.build import case_types_of
     from cbr.case import choose_features
@@ -104,7 +102,7 @@ def build(
     for path in report.unreadable:
         complain(f"no reader for {path}; it was left out")
     if json:
-        emit(dataclasses.asdict(report) | {"features": _names(case_types)})
+        emit(vars(report) | {"features": _names(case_types)})
         return
     records = case_types[0].record + "s"
     rows = [(stage, count) for stage, count in report.cases.items()]

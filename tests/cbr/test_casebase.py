@@ -249,6 +249,7 @@ def test_migrations_are_recorded_and_applied_once(
         ("UPDATE cases_thing SET solution = 'maybe' WHERE id = 1", "solution 'maybe'"),
         ("UPDATE cases_thing SET record = 12 WHERE id = 1", "not there"),
         ("DELETE FROM _sqlite_migrations", "schema steps"),
+        ("ALTER TABLE cases_thing RENAME COLUMN x TO y", "no column 'x'"),
     ],
 )
 def test_check_finds_harm(base: Casebase, harm: str, says: str) -> None:

@@ -1,0 +1,304 @@
+"""Building: batches, resuming, skipping with reasons, and features in and out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import CARS_CSV
+
+from cbr.build import build, case_types_of
+from cbr.case import choose_features
+from cbr.casebase import Casebase
+from cbr.check import check
+from cbr.errors import BadValue, CbrError, DifferentRecord, NoSuchName, PluginFailure
+from cbr.plugins import Plugins
+from cbr.rebuild import rebuild
+
+LINES = CARS_CSV.read_text().splitlines(keepends=True)
+
+
+@pytest.fixture
+def make(tmp_path: Path, plugins: Plugins):
+    """Build cars from text, under a name."""
+
+    def run(text: str | bytes, name: str = "some.csv", out: str = "out.db", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return build([path], tmp_path / out, case_types_of("car"), **options)
+
+    return run
+
+
+def test_every_row_becomes_a_case(cars: Casebase) -> None:
+    assert cars.count("car") == len(LINES) - 1
+    first = next(cars.cases("car"))
+    cells = LINES[1].strip().split(",")
+    assert first.values["model"] == cells[0]
+    assert first.values["price"] == float(cells[1])
+    assert (first.solution, first.outcome) == (cells[7], float(cells[8]))
+    assert check(cars.path) == []
+
+
+def test_building_again_adds_only_what_is_new(make, tmp_path: Path) -> None:
+    one = make("".join(LINES[:50]))
+    assert (one.records, one.known, one.cases["car"]) == (49, 0, 49)
+    two = make("".join(LINES[:80]))
+    assert (two.records, two.known, two.cases["car"]) == (30, 49, 30)
+    with Casebase.open(tmp_path / "out.db") as base:
+        assert base.count("car") == 79
+
+
+@pytest.mark.parametrize("pack", [(gzip, ".gz"), (lzma, ".xz"), (bz2, ".bz2")])
+def test_a_moved_or_compressed_file_is_the_same(make, tmp_path: Path, pack) -> None:
+    module, suffix = pack
+    make("".join(LINES[:50]))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / f"some.csv{suffix}").write_bytes(module.compress("".join(LINES[:50]).encode()))
+    again = build([folder], tmp_path / "out.db", case_types_of("car"))
+    assert (again.records, again.known) == (0, 49)
+
+
+def test_the_same_place_with_other_content_is_an_error(make) -> None:
+    make("".join(LINES[:50]))
+    changed = LINES[:50]
+    changed[30] = changed[31]
+    with pytest.raises(DifferentRecord, match=r"some.csv line 31 was built before"):
+        make("".join(changed))
+
+
+def test_batches_do_not_change_the_result(make, tmp_path: Path) -> None:
+    digests = set()
+    for batch in (1, 7, 1000):
+        make("".join(LINES[:60]), out=f"{batch}.db", batch=batch)
+        with Casebase.open(tmp_path / f"{batch}.db") as base:
+            digests.add(base.digest("car"))
+            assert base.write_version == -(-59 // batch)
+    assert len(digests) == 1
+
+
+def test_what_cannot_be_used_is_kept_with_its_reason(make, tmp_path: Path) -> None:
+    bad = [
+        "Lupo,much,5,50,60,petrol,1,buy,1.0\n",
+        "Lupo,5000,nan,50,60,petrol,1,buy,1.0\n",
+        "Lupo,5000,5,50,60,coal,1,buy,1.0\n",
+        "Lupo,5000,5,50,60,petrol,1,steal,1.0\n",
+        "Lupo,5000,5,50,60,petrol,1,buy,lots\n",
+        "Lupo,5000,5\n",
+    ]
+    text = "".join(LINES[:20] + bad + LINES[20:30]).encode() + b"Lu\xffpo,1,1,1,1,petrol,1,buy,1\n"
+    report = make(text)
+    assert report.cases["car"] == 29
+    with Casebase.open(tmp_path / "out.db") as base:
+        rows = list(base.db.table("skipped").rows_where(order_by="line"))
+    assert [(row["line"], row["reason"]) for row in rows] == [
+        (21, "price is 'much', not a number"),
+        (22, "age is 'nan'; it must be a finite number"),
+        (23, "fuel is 'coal'; it must be one of petrol, diesel, hybrid, electric"),
+        (24, "solution is 'steal'; it must be one of buy, haggle, leave"),
+        (25, "outcome is 'lots', not a number"),
+        (26, "3 cells under 9 column names"),
+        (37, "bytes that are not UTF-8"),
+    ]
+    assert check(tmp_path / "out.db") == []
+    assert make(text).records == 0  # and skipped once
+    with pytest.raises(BadValue, match=r"some.csv line 21: price is 'much'"):
+        make(text, out="strict.db", strict=True)
+    assert not (tmp_path / "strict.db").exists()
+
+
+def test_what_is_skipped_before_the_first_case_is_kept_too(make, tmp_path: Path) -> None:
+    bad = "Lupo,much,5,50,60,petrol,1,buy,1.0\n"
+    report = make(LINES[0] + bad * 3 + LINES[1], batch=1)
+    assert (report.records, report.cases["car"], report.skipped.total()) == (1, 1, 3)
+    with Casebase.open(tmp_path / "out.db") as base:
+        assert base.db.table("skipped").count == 3
+        assert base.db.table("rows").count == 1
+
+
+def test_a_file_that_breaks_off_gives_what_it_holds(make, tmp_path: Path) -> None:
+    whole = gzip.compress("".join(LINES).encode())
+    report = make(whole[: len(whole) // 2], name="cut.csv.gz")
+    assert 10 < report.cases["car"] < 400
+    assert any("breaks off" in reason for reason in report.skipped)
+    assert check(tmp_path / "out.db") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "holds no records"),
+        (LINES[0], "holds no records"),
+        ("price,age\n1,2\n", "line 2: column 'mileage' is missing"),
+        ("\0\0\0", "no reader"),
+    ],
+)
+def test_nothing_to_build_is_said_and_nothing_written(
+    make, tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(CbrError, match=says):
+        make(text)
+    assert [p.name for p in tmp_path.iterdir()] == ["some.csv"]
+
+
+def test_a_folder_is_read_and_the_unreadable_named(tmp_path: Path, plugins: Plugins) -> None:
+    folder = tmp_path / "logs"
+    (folder / "deep").mkdir(parents=True)
+    shutil.copy(CARS_CSV, folder / "deep" / "cars.csv")
+    (folder / "notes.txt").write_text("hello")
+    report = build([folder], tmp_path / "out.db", case_types_of("car"))
+    assert report.cases["car"] == 400
+    assert [Path(path).name for path in report.unreadable] == ["notes.txt"]
+    shutil.copy(CARS_CSV, folder / "cars.csv")
+    with pytest.raises(BadValue, match=r"2 files are called cars\.csv"):
+        build([folder], tmp_path / "two.db", case_types_of("car"))
+
+
+def test_limit_and_delimiter(make) -> None:
+    assert make("".join(LINES), out="a.db", limit=25).cases["car"] == 25
+    semicolons = "".join(LINES[:10]).replace(",", ";")
+    assert make(semicolons, out="b.db", options={"delimiter": ";"}).cases["car"] == 9
+    tabs = "".join(LINES[:10]).replace(",", "\t")
+    assert make(tabs, name="some.tsv", out="c.db").cases["car"] == 9
+    with pytest.raises(BadValue, match="one character"):
+        make(semicolons, out="d.db", options={"delimiter": ";;"})
+
+
+def test_types_are_found_by_name(plugins: Plugins) -> None:
+    assert [t.name for t in case_types_of("")] == ["car"]
+    with pytest.raises(NoSuchName, match="'cars'; did you mean 'car'"):
+        case_types_of("cars")
+
+
+def test_several_stages_come_from_one_table(tmp_path: Path, plugin_file) -> None:
+    plugin_file(
+        """
+import cbr
+
+X = cbr.Feature("x", range=(0, 9))
+Y = cbr.Feature("y", range=(0, 9))
+
+@cbr.hook
+def cbr_case_types():
+    return [cbr.CaseType("game/open", [X], ["a", "b"]), cbr.CaseType("game/end", [X, Y], ["a"])]
+"""
+    )
+    plugins = Plugins().load([tmp_path / "dropped.py"])
+    table = tmp_path / "game.csv"
+    table.write_text(
+        "stage,x,y,solution\nopen,1,,a\nend,2,3,a\nopen,4,,b\nmiddle,1,1,a\nend,1,,a\n"
+    )
+    report = build([table], tmp_path / "game.db", case_types_of("game", plugins), plugins=plugins)
+    assert report.cases == {"open": 2, "end": 1}
+    assert sorted(report.skipped) == [
+        "stage is 'middle'; it must be one of open, end",
+        "y is '', not a number",
+    ]
+    assert rebuild(tmp_path / "game.db", plugins=plugins) == {"open": ["x"], "end": ["x", "y"]}
+    assert check(tmp_path / "game.db") == []
+
+
+def test_other_cases_do_not_go_into_a_casebase(make, tmp_path: Path, plugins: Plugins) -> None:
+    make("".join(LINES[:10]))
+    fewer = choose_features(case_types_of("car"), "-owners", [])
+    with pytest.raises(BadValue, match="other features; `cbr rebuild`"):
+        build([CARS_CSV], tmp_path / "out.db", fewer)
+
+
+def test_a_reader_that_fails_is_named(make, plugins: Plugins, monkeypatch) -> None:
+    source = plugins.get("case source", "table")
+
+    def broken(path, **_):
+        raise RuntimeError("no paper")
+        yield
+
+    monkeypatch.setitem(source.__dict__, "read", broken)
+    with pytest.raises(PluginFailure, match=r"reader 'table' failed on .*some\.csv.*no paper"):
+        make("".join(LINES[:10]))
+
+
+class TestFeatures:
+    COST = """
+import cbr
+
+@cbr.feature("cost", case_type="car", range=(0, 20000), replaces={replaces!r})
+def cost(cars):
+    return {formula}
+"""
+
+    @pytest.fixture
+    def with_cost(self, plugin_file, plugins: Plugins):
+        def load(formula='cars["price"] / (cars["age"] + 1)', replaces=None) -> Plugins:
+            path = plugin_file(self.COST.format(formula=formula, replaces=replaces))
+            from conftest import CARS_PLUGIN
+
+            return Plugins().load([CARS_PLUGIN, path])
+
+        return load
+
+    def build(self, tmp_path: Path, plugins: Plugins, wish: str) -> Casebase:
+        types = choose_features(
+            case_types_of("car", plugins), wish, plugins.named("feature").values()
+        )
+        build([CARS_CSV], tmp_path / "f.db", types, plugins=plugins)
+        return Casebase.open(tmp_path / "f.db")
+
+    def test_a_dropped_feature_is_built_in(self, tmp_path: Path, with_cost) -> None:
+        with self.build(tmp_path, with_cost(), "+cost") as base:
+            case = next(base.cases("car"))
+            values = case.values
+            assert values["cost"] == pytest.approx(values["price"] / (values["age"] + 1))
+            assert base.vectors("car").values.shape[1] == 7
+
+    def test_it_may_replace_one(self, tmp_path: Path, with_cost) -> None:
+        with self.build(tmp_path, with_cost(replaces="price"), "default,+cost") as base:
+            assert base.case_type("car").indexed[0].name == "cost"
+            assert "price" not in next(base.cases("car")).values
+
+    def test_rebuild_adds_it_without_the_file(self, cars_db: Path, with_cost) -> None:
+        plugins = with_cost()
+        with Casebase.open(cars_db) as base:
+            before = list(base.cases("car"))
+        assert "cost" in rebuild(cars_db, "+cost", plugins=plugins, batch=33)["car"]
+        with Casebase.open(cars_db) as base:
+            after = list(base.cases("car"))
+            assert [(c.id, c.solution, c.outcome) for c in after] == [
+                (c.id, c.solution, c.outcome) for c in before
+            ]
+            assert after[5].values["cost"] == pytest.approx(
+                after[5].values["price"] / (after[5].values["age"] + 1)
+            )
+        assert check(cars_db) == []
+        rebuild(cars_db, "-cost", plugins=plugins)
+        with Casebase.open(cars_db) as base:
+            assert list(base.cases("car")) == before
+
+    def test_rebuild_is_the_same_as_build(self, tmp_path: Path, cars_db: Path, with_cost) -> None:
+        plugins = with_cost()
+        rebuild(cars_db, "+cost", plugins=plugins)
+        with self.build(tmp_path, plugins, "+cost") as built, Casebase.open(cars_db) as rebuilt:
+            assert built.digest("car") == rebuilt.digest("car")
+
+    @pytest.mark.parametrize(
+        ("formula", "says"),
+        [
+            ('cars["colour"]', "no column for feature 'cost' 'colour'"),
+            ('cars["price"][:3]', r"shape \(3,\) for 400"),
+            ("1 / 0", "'cost' failed: ZeroDivisionError"),
+            ('cars["price"] * float("nan")', "'cost' gave nan"),
+            ('cars["model"]', "'cost' gave no numbers"),
+        ],
+    )
+    def test_a_bad_feature_is_named_and_changes_nothing(
+        self, cars_db: Path, with_cost, formula: str, says: str
+    ) -> None:
+        before = cars_db.read_bytes()
+        with pytest.raises(CbrError, match=says):
+            rebuild(cars_db, "+cost", plugins=with_cost(formula))
+        assert cars_db.read_bytes() == before
+        assert check(cars_db) == []
