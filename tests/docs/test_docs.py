@@ -1,0 +1,133 @@
+"""The docs cannot rot: every hook and command is there, and every example runs."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from conftest import CARS_CSV, CARS_PLUGIN, ROOT
+
+from cbr import hookspecs
+from cbr.cli.app import make_app
+from cbr.plugins import KINDS, Plugins
+
+PLUGINS = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+HOOKS = [name for name in dir(hookspecs) if name.startswith("cbr_")]
+SECTIONS = dict(re.findall(r"### `(\w+)\(.*?\)`\n(.*?)(?=\n###|\Z)", PLUGINS, re.S))
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_documented_with_its_arguments(hook: str) -> None:
+    arguments = ", ".join(inspect.signature(getattr(hookspecs, hook)).parameters)
+    assert f"### `{hook}({arguments})`" in PLUGINS
+
+
+def test_no_hook_is_documented_that_is_not_there() -> None:
+    assert sorted(SECTIONS) == sorted(HOOKS)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_has_an_example_that_works(hook: str, plugin_file) -> None:
+    [example] = re.findall(r"```python\n(.*?)```", SECTIONS[hook], re.S)
+    plugins = Plugins().load([plugin_file(example, "example.py")])
+    make_app(plugins)
+    assert plugins.problems == []
+    mine = next(p for p in plugins.plugins if p.name == "example")
+    assert hook in mine.hooks
+    kind = next((kind for kind, name in KINDS.items() if name == hook), None)
+    if kind:
+        assert plugins.registered_by(mine)[kind]
+
+
+def test_examples_can_be_used(cbr, cars_db: Path, tmp_path: Path, plugin_file) -> None:
+    """Not only loaded: each example that a query or a build can use is used."""
+    examples = dict.fromkeys(SECTIONS, "")
+    for hook, text in SECTIONS.items():
+        examples[hook] = re.findall(r"```python\n(.*?)```", text, re.S)[0]
+
+    def with_example(hook: str, *words: object):
+        path = plugin_file(examples[hook], f"{hook}.py")
+        answer = cbr(*words, "--plugin", path, "--plugin", CARS_PLUGIN)
+        assert answer.code == 0, answer.err
+        return answer
+
+    query = ["query", cars_db, "--case", "price=7000,age=6", "--json"]
+    with_example("cbr_similarities", *query, "--similarity", "price=no-dearer")
+    with_example("cbr_retrieval_policies", *query, "--policy", "nearly-best?gap=0.1")
+    with_example("cbr_reuse_policies", *query, "--reuse", "careful")
+    with_example("cbr_indices", *query, "--index", "same-first")
+    build = ["build", "--type", "car", "--out", tmp_path / "f.db", "--features", "+yearly"]
+    with_example("cbr_features", *build, CARS_CSV)
+    with_example("cbr_features", "rebuild", cars_db, "--features", "+yearly")
+    assert with_example("cbr_commands", "greet", "Ada").out == "hello Ada\n"
+    assert "megabytes" in with_example("cbr_info", "info", cars_db).out
+    table = tmp_path / "tea.csv"
+    table.write_text("minutes,leaf,solution\n3,black,good\n")
+    tea = ["build", table, "--type", "tea", "--out", tmp_path / "tea.db"]
+    with_example("cbr_case_types", *tea)
+    rows = tmp_path / "rows.jsonl"
+    head, first, *_ = CARS_CSV.read_text().splitlines()
+    pairs = zip(head.split(","), first.split(","), strict=True)
+    rows.write_text("{" + ", ".join(f'"{k}": "{v}"' for k, v in pairs) + "}\noops\n")
+    read = ["build", rows, "--type", "car", "--out", tmp_path / "j.db", "--colour", "blue"]
+    assert "not JSON" in with_example("cbr_case_sources", *read).out
+
+
+def test_an_arena_of_the_docs_keeps_its_word(plugin_file) -> None:
+    from cbr.testing import check_arena
+
+    example = re.findall(r"```python\n(.*?)```", SECTIONS["cbr_arenas"], re.S)[0]
+    plugins = Plugins().load([plugin_file(example)])
+    check_arena(plugins.get("arena", "near-ideal"), dimensions=5)
+
+
+def test_the_command_page_is_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    import docs
+
+    monkeypatch.setenv("CBR_LOAD_PLUGINS", "")  # the page sets it; this puts it back
+    assert docs.page() == docs.PAGE.read_text("utf-8"), "stale: run `make docs`"
+
+
+def test_every_command_is_on_its_page_with_an_example() -> None:
+    import typer
+
+    from docs import PAGE, commands
+
+    page = PAGE.read_text("utf-8")
+    app = typer.main.get_command(make_app(Plugins().load()))
+    for path, context in commands(app, "cbr"):
+        assert f"## `{path}`" in page
+        assert "Example: cbr" in context.get_help(), path
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            if "://" not in link:
+                assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_readme_commands_work(cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every `cbr ...` line of the README's tour that can run now runs, in order."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "casebases").mkdir()
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.S)
+    lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
+    ran = 0
+    for line in lines:
+        words = _words(line)
+        if words[:1] == ["cbr"]:
+            answer = cbr(*words[1:])
+            assert answer.code == 0, (line, answer.err)
+            ran += 1
+    assert ran >= 6
+
+
+def _words(line: str) -> list[str]:
+    import shlex
+
+    return shlex.split(line, comments=True)

@@ -1,0 +1,66 @@
+"""The built wheel in a clean environment, with an outside plugin installed as a stranger would."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import CARS_CSV, CARS_PLUGIN, ROOT
+
+
+def run(*words: object, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [str(word) for word in words], capture_output=True, text=True, timeout=600, cwd=cwd
+    )
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", out, ROOT)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of an environment with the wheel and the example plugin."""
+    home = tmp_path_factory.mktemp("clean") / "venv"
+    venv.create(home, with_pip=True)
+    pip = [home / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    run(*pip, "--constraint", ROOT / "constraints.txt", wheel)
+    run(*pip, "--no-deps", ROOT / "tests" / "plugin_example")
+    return home / "bin"
+
+
+def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"cbr", "cbr_similarity"}
+
+
+def test_it_works_from_anywhere(clean: Path, tmp_path: Path) -> None:
+    out = tmp_path / "cars.db"
+    run(clean / "cbr", "build", CARS_CSV, "--type", "car", "--out", out, "--plugin", CARS_PLUGIN)
+    words = ["--case", "price=7000,age=6", "--similarity", "age=half-life?distance=3", "--json"]
+    answer = json.loads(run(clean / "cbr", "query", out, *words, cwd=tmp_path))
+    assert answer["similarities"]["age"] == "half-life?distance=3"
+    assert "sound" in run(clean / "cbr", "check", out)
+
+
+def test_the_outside_plugin_is_listed(clean: Path, tmp_path: Path) -> None:
+    found = json.loads(run(clean / "cbr", "plugins", "--json", cwd=tmp_path))["plugins"]
+    [mine] = [plugin for plugin in found if plugin["name"] == "example"]
+    assert (mine["distribution"], mine["version"]) == ("cbr-example-plugin", "1.2.3")
+    assert mine["registered"] == {"similarity": ["half-life"]}
+    assert {plugin["status"] for plugin in found} == {"ok"}
+
+
+def test_the_outside_plugin_passes_its_own_test(clean: Path) -> None:
+    script = "import runpy; runpy.run_path('test_cbr_example.py')['test_half_life']()"
+    run(clean / "python", "-c", script, cwd=ROOT / "tests" / "plugin_example")
