@@ -1,0 +1,157 @@
+"""Hand evaluation: 5, 6 or 7 cards to a strength from 1 (7-5-4-3-2) to 7462 (royal flush).
+
+Equal hands have equal strengths, and a better hand a higher one. The tables (about 0.3 MB) are
+made by tools/make_evaluator.py, which explains them. They are constants of the compiled code;
+`TABLES` names the file they come from, so that other tables mean another cache entry.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+
+from cbr_holdem.cards.card import Cards, cards, verify_distinct
+
+TABLES = Path(__file__).with_name("evaluator.npz")
+CATEGORIES = (
+    "high card",
+    "pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+)
+
+with np.load(TABLES) as _tables:
+    _SEVEN: NDArray[np.uint16] = _tables["seven"]
+    _SEVEN_AT: NDArray[np.uint16] = _tables["seven_displacement"]
+    _FEW: NDArray[np.uint16] = _tables["few"]
+    _FEW_AT: NDArray[np.uint16] = _tables["few_displacement"]
+    FLUSH_STRENGTH: NDArray[np.uint16] = _tables["flush"]
+    _RATINGS: NDArray[np.uint8] = _tables["ratings"]
+    RANK_NUMBERS: NDArray[np.uint32] = _tables["rank_numbers"]
+
+#: For each card its rank's number in the low 40 bits, and above them a count for its suit. Sums of
+#: these are hands: adding and taking away cards is arithmetic.
+CARD_KEYS = np.array(
+    [int(RANK_NUMBERS[c >> 2]) + (1 << (40 + 4 * (c & 3))) for c in range(52)], np.uint64
+)
+#: What a hand's sum starts from: a suit count of 3, so that a fifth card of it shows in bit 3.
+EMPTY = np.uint64(0x3333 << 40)
+_FLUSH_BITS = np.uint64(0x8888 << 40)
+_LOW = np.uint64(0xFFFFFFFF)
+_16, _SEVEN_MASK = np.uint64(16), np.uint64(len(_SEVEN_AT) - 1)
+_FEW_MASK, _FEW_SIZE = np.uint64(len(_FEW_AT) - 1), np.uint64(len(_FEW) - 1)
+
+
+@njit(cache=True, inline="always")
+def seven_strength(key: Any) -> Any:
+    """Strength of seven cards without a flush, by the sum of their keys."""
+    key = key & _LOW
+    return _SEVEN[(key >> _16) ^ np.uint64(_SEVEN_AT[key & _SEVEN_MASK])]
+
+
+@njit(cache=True)
+def few_strength(key: Any) -> Any:
+    """Strength of five or six cards without a flush, by the sum of their keys."""
+    key = key & _LOW
+    return _FEW[((key >> _16) & _FEW_SIZE) ^ np.uint64(_FEW_AT[key & _FEW_MASK])]
+
+
+@njit(cache=True)
+def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
+    """Strength of the flush in hand i; `flush` has the bit of its suit set.
+
+    Seven cards with a flush hold neither a full house nor four of a kind, so the flush decides.
+    """
+    suit = 0
+    while not (flush >> np.uint64(43 + 4 * suit)) & np.uint64(1):
+        suit += 1
+    mask = 0
+    for j in range(hands.shape[1]):
+        card = hands[i, j]
+        if card & 3 == suit:
+            mask |= 1 << (card >> 2)
+    return FLUSH_STRENGTH[mask]
+
+
+@njit(cache=True)
+def _evaluate_7(hands: Any, out: Any) -> None:
+    for i in range(hands.shape[0]):
+        key = EMPTY
+        for j in range(7):
+            key += CARD_KEYS[hands[i, j]]
+        flush = key & _FLUSH_BITS
+        out[i] = _flush_strength(hands, i, flush) if flush else seven_strength(key)
+
+
+@njit(cache=True)
+def _evaluate_few(hands: Any, out: Any) -> None:
+    for i in range(hands.shape[0]):
+        key = EMPTY
+        for j in range(hands.shape[1]):
+            key += CARD_KEYS[hands[i, j]]
+        flush = key & _FLUSH_BITS
+        out[i] = _flush_strength(hands, i, flush) if flush else few_strength(key)
+
+
+def evaluate(hands: Cards) -> NDArray[np.uint16]:
+    """Strengths [n] of hands [n, 5], [n, 6] or [n, 7] of card numbers.
+
+    The cards of a hand must be different ones from 0 to 51; that is not checked here, because this
+    is what everything waits for. `strength` checks.
+    """
+    if hands.ndim != 2 or hands.shape[1] not in (5, 6, 7):
+        raise BadValue(f"hands have shape {hands.shape}; it must be (n, 5), (n, 6) or (n, 7)")
+    hands = np.ascontiguousarray(hands, np.uint8)
+    out = np.empty(len(hands), np.uint16)
+    (_evaluate_7 if hands.shape[1] == 7 else _evaluate_few)(hands, out)
+    return out
+
+
+def strength(hand: str | list[int]) -> int:
+    """Strength of one hand, checked.
+
+    >>> strength("As Ks Qs Js Ts 2c 3d")
+    7462
+    """
+    numbers = cards(hand, "hand") if isinstance(hand, str) else list(hand)
+    verify_distinct(numbers, "hand")
+    if len(numbers) not in (5, 6, 7) or not all(0 <= number < 52 for number in numbers):
+        raise BadValue(f"a hand to evaluate has 5, 6 or 7 cards, not {len(numbers)}")
+    return int(evaluate(np.array([numbers], np.uint8))[0])
+
+
+def rating(strength: int) -> tuple[int, ...]:
+    """The power rating: category from 1 to 9, then the ranks that decide, ace 14.
+
+    >>> rating(strength("As Ad Ah Ts Td 2c 3d"))
+    (7, 14, 10)
+    """
+    if not 1 <= strength < len(_RATINGS):
+        raise BadValue(f"strength {strength} is not between 1 and {len(_RATINGS) - 1}")
+    return tuple(int(part) for part in _RATINGS[strength] if part)
+
+
+def category(strength: int) -> str:
+    """What kind of hand it is.
+
+    >>> category(7462)
+    'straight flush'
+    """
+    return CATEGORIES[rating(strength)[0] - 1]
+
+
+def categories(strengths: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    """Category, 1 (high card) to 9 (straight flush), of each strength."""
+    found: NDArray[np.uint8] = _RATINGS[strengths, 0]
+    return found
