@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ from sqlite_utils import Database
 from cbr import digest, schema
 from cbr.case import Case, CaseType, Value
 from cbr.errors import BadValue, CbrError, EmptyStage, NewerSchema, NoSuchName, NotACasebase
+from cbr.sources import Skipped
 from cbr.vectors import Vectors, group
 
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
@@ -76,7 +78,7 @@ class Casebase:
         path = Path(path)
         verify_is_casebase(path)
         try:
-            db, writable = _open_database(path, write)
+            db = _open_database(path, write)
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
             if version > schema.SCHEMA_VERSION:
                 db.close()
@@ -84,7 +86,13 @@ class Casebase:
                     f"{path} has schema version {version}, this program knows up to "
                     f"{schema.SCHEMA_VERSION}; update cbr-engine"
                 )
-            if writable and version < schema.SCHEMA_VERSION:
+            if version < schema.SCHEMA_VERSION and not write:
+                db.close()
+                raise NotACasebase(
+                    f"{path} has the older schema version {version}; `cbr rebuild` brings it up to "
+                    f"version {schema.SCHEMA_VERSION}"
+                )
+            if version < schema.SCHEMA_VERSION:
                 schema.MIGRATIONS.apply(db)
             if not write:
                 db.execute("PRAGMA query_only = ON")
@@ -128,6 +136,11 @@ class Casebase:
         return self.case_types[0].record + "s"
 
     @property
+    def records_table(self) -> str:
+        """The table of records, as SQL names it."""
+        return _q(self.records)
+
+    @property
     def write_version(self) -> int:
         """How many transactions have been committed."""
         return int(self.db.table("meta").get("write_version")["value"])
@@ -163,38 +176,60 @@ class Casebase:
             ):
                 yield Case(dict(zip(names, values, strict=True)), solution, outcome, number)
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the casebase for several reads, whatever others write meanwhile."""
+        if self.db.conn.in_transaction:
+            yield
+            return
+        self.db.conn.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.db.conn.rollback()
+
     def vectors(self, stage: str) -> Vectors:
         """The stage as arrays; read once for each state of the casebase."""
-        version = self.write_version
-        kept = self._vectors.get(stage)
-        if kept is None or kept[0] != version:
-            self._vectors[stage] = kept = (version, self._read_vectors(self.stage(stage)))
-        return kept[1]
+        if self.db.conn.in_transaction:
+            return self._read_vectors(self.stage(stage))  # what is not committed may not stay
+        with self.reading():
+            version = self.write_version
+            kept = self._vectors.get(stage)
+            if kept is None or kept[0] != version:
+                self._vectors[stage] = kept = (version, self._read_vectors(self.stage(stage)))
+            return kept[1]
 
     def _read_vectors(self, stage: str) -> Vectors:
         case_type = self.case_type(stage)
         names = [feature.name for feature in case_type.indexed]
         query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
-        rows = self.db.execute(query).fetchall()
-        if not rows:
+        count = self.count(stage)
+        if not count:
             raise EmptyStage(f"stage {stage!r} of {self.path} has no cases; build some first")
-        ids, solution, outcome, *columns = zip(*rows, strict=True)
-        codes = {name: code for code, name in enumerate(case_type.solutions)}
-        values = np.empty((len(ids), len(names)), np.float32)
-        for place, (feature, column) in enumerate(zip(case_type.indexed, columns, strict=True)):
-            if feature.is_number:
-                values[:, place] = column
-            else:
-                code = {value: number for number, value in enumerate(feature.values)}
-                values[:, place] = [code[value] for value in column]
-        return group(
-            case_type,
-            self.digest(stage),
-            values + np.float32(0),
-            np.array([codes[name] for name in solution], np.int64),
-            np.array([math.nan if o is None else o for o in outcome], np.float64),
-            np.array(ids, np.int64),
-        )
+        ids, solution = np.empty(count, np.int64), np.empty(count, np.int64)
+        outcome, values = np.empty(count), np.empty((count, len(names)), np.float32)
+        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
+        solutions = {name: code for code, name in enumerate(case_type.solutions)}
+        cursor, at = self.db.execute(query), 0
+        try:
+            while rows := cursor.fetchmany(50_000):
+                part = slice(at, at + len(rows))
+                at += len(rows)
+                number, taken, earned, *columns = zip(*rows, strict=True)
+                ids[part] = number
+                solution[part] = [solutions[name] for name in taken]
+                outcome[part] = [math.nan if o is None else o for o in earned]
+                for place, (code, column) in enumerate(zip(codes, columns, strict=True)):
+                    values[part, place] = [code[v] for v in column] if code else column
+        except (KeyError, TypeError, ValueError) as error:
+            raise NotACasebase(
+                f"stage {stage!r} of {self.path} holds {error}; `cbr check`"
+            ) from None
+        if at != count:
+            raise NotACasebase(f"stage {stage!r} of {self.path} has {at} cases, not {count}")
+        # Adding 0 turns -0.0 into 0.0: equal values must be one vector.
+        values += np.float32(0)
+        return group(case_type, self.digest(stage), values, solution, outcome, ids)
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -230,15 +265,31 @@ class Casebase:
     ) -> None:
         """Add cases given in columns, inside a transaction."""
         case_type = self.case_type(stage)
+        table = schema.case_table(stage)
+        hashes = self.insert_cases(case_type, table, features, solution, outcome, record, step)
+        self._count(case_type, len(solution), hashes)
+
+    def insert_cases(
+        self,
+        case_type: CaseType,
+        table: str,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int | None],
+        step: Iterable[int],
+        ids: Iterable[int | None] | None = None,
+    ) -> int:
+        """Insert cases into a table, inside a transaction; the sum of their hashes."""
         columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
         earned = (None if o is None or math.isnan(o) else float(o) for o in outcome)
-        names = ["record", "step", *_names(case_type), "solution", "outcome"]
+        names = ["id", "record", "step", *_names(case_type), "solution", "outcome"]
+        numbers = repeat(None, len(solution)) if ids is None else ids
         self.db.conn.executemany(
-            f"INSERT INTO {_q(schema.case_table(case_type.stage))} ({_list(names)}) "
-            f"VALUES ({','.join('?' * len(names))})",
-            zip(record, step, *columns, solution, earned, strict=True),
+            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
+            zip(numbers, record, step, *columns, solution, earned, strict=True),
         )
-        self._count(case_type, len(solution), digest.sum_of_rows(case_type, [*columns, solution]))
+        return digest.sum_of_rows(case_type, [*columns, solution])
 
     def source_number(self, name: str, reader: str) -> int:
         """The number of a source, which is added if it is new, inside a transaction."""
@@ -248,20 +299,34 @@ class Casebase:
         return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
 
     def keep_record(self, source: int, ordinal: int, line: int, body: str) -> int:
-        """Keep a record, inside a transaction; its number."""
-        cursor = self.db.execute(
-            f"INSERT INTO {_q(self.records)} (source, ordinal, line, digest, body) "
+        """Keep a record, inside a transaction; its number. It is no longer a skipped place."""
+        self.db.conn.execute(
+            "DELETE FROM skipped WHERE source = ? AND ordinal = ?", [source, ordinal]
+        )
+        cursor = self.db.conn.execute(
+            f"INSERT INTO {self.records_table} (source, ordinal, line, digest, body) "
             "VALUES (?, ?, ?, ?, ?)",
             [source, ordinal, line, digest.record_digest(body), body],
         )
         return int(cursor.lastrowid or 0)
 
-    def keep_next_record(self, source: str, reader: str, body: str) -> int:
-        """Keep a record behind those that its source has already, inside a transaction."""
-        number = self.source_number(source, reader)
-        last = f"SELECT COALESCE(MAX(ordinal), -1) FROM {_q(self.records)} WHERE source = ?"
-        ordinal = int(self.db.execute(last, [number]).fetchone()[0]) + 1
-        return self.keep_record(number, ordinal, 0, body)
+    def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
+        """Keep what was skipped (by ordinal) with its reason, inside a transaction."""
+        self.db.conn.executemany(
+            "INSERT INTO skipped (source, ordinal, line, reason) VALUES (?, ?, ?, ?)",
+            ((source, ordinal, item.line, item.reason) for ordinal, item in skipped),
+        )
+
+    def known_places(self, source: str, first: int, last: int) -> tuple[dict[int, bytes], set[int]]:
+        """Ordinals of a source that are there: records with their digests, and skipped places."""
+        where = "source = (SELECT id FROM sources WHERE name = ?) AND ordinal BETWEEN ? AND ?"
+        given = [source, first, last]
+        records = f"SELECT ordinal, digest FROM {self.records_table} WHERE {where}"
+        skipped = f"SELECT ordinal FROM skipped WHERE {where}"
+        return (
+            dict(self.db.execute(records, given).fetchall()),
+            {row[0] for row in self.db.execute(skipped, given)},
+        )
 
     def remove(self, stage: str, ids: Sequence[int]) -> None:
         """Remove cases by number, inside a transaction; their records stay."""
@@ -276,30 +341,11 @@ class Casebase:
         )
         self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
 
-    def redefine(self, case_type: CaseType, features: Columns) -> None:
-        """Give a stage another set of features, inside a transaction.
-
-        `features` holds the values of the cases in order of their number; numbers, records,
-        solutions and outcomes stay.
-        """
-        stage, table = case_type.stage, schema.case_table(case_type.stage)
-        kept = self.db.execute(
-            f"SELECT id, record, step, solution, outcome FROM {_q(table)} ORDER BY id"
-        ).fetchall()
-        self.db.table(table).drop()
-        schema.create_cases(self.db, case_type, table)
-        columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
-        names = ["id", "record", "step", "solution", "outcome", *_names(case_type)]
-        cells = zip(*columns, strict=True)
-        self.db.conn.executemany(
-            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
-            ((*head, *tail) for head, tail in zip(kept, cells, strict=True)),
-        )
-        self._case_types[stage] = case_type
-        total = digest.sum_of_rows(case_type, [*columns, [row[3] for row in kept]])
-        self.db.table("stages").update(
-            stage, {"case_type": case_type.to_json(), "digest": digest.add("", total)}
-        )
+    def redefine(self, case_type: CaseType, digest: str) -> None:
+        """Take another definition of a stage over, inside a transaction."""
+        values = {"case_type": case_type.to_json(), "digest": digest}
+        self.db.table("stages").update(case_type.stage, values)
+        self._case_types[case_type.stage] = case_type
 
     def _count(self, case_type: CaseType, cases: int, hashes: int) -> None:
         row = self.db.table("stages").get(case_type.stage)
@@ -339,17 +385,18 @@ def verify_is_casebase(path: Path) -> None:
         raise NotACasebase(f"{path} is a SQLite file of another program, not a casebase")
 
 
-def _open_database(path: Path, write: bool) -> tuple[Database, bool]:
-    """The database, and whether its file can be written at all."""
+def _open_database(path: Path, write: bool) -> Database:
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return _connect(path), True
+        return _connect(path)
     if write:
         raise BadValue(f"{path} cannot be written; check its permissions")
-    # On a read-only disk SQLite cannot make the files it shares with other processes. Nobody can
-    # write there, so it may be told that the file does not change.
-    uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-    connection = sqlite3.connect(uri, uri=True)
-    return Database(connection, execute_plugins=False), False
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    log = Path(f"{path}-wal")
+    if not log.exists():
+        # SQLite cannot make the files it shares with writers here, and without a log there is no
+        # writer: so it may be told that the file does not change.
+        uri += "&immutable=1"
+    return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
 
 
 def _connect(path: Path) -> Database:
@@ -359,7 +406,7 @@ def _connect(path: Path) -> Database:
 
 
 def _appear(part: Path, path: Path) -> None:
-    """Give a finished file its name, never over another."""
+    """Give a finished file its name, not over another."""
     try:
         os.link(part, path)
     except FileExistsError:

@@ -15,11 +15,8 @@ from cbr.errors import BadValue
 
 
 def check(path: str | Path) -> list[str]:
-    """What is wrong with a casebase; an empty list if it is sound.
-
-    A log that another process left behind is written back first: opening does that.
-    """
-    with Casebase.open(path) as base:
+    """What is wrong with a casebase, in one state of it; an empty list if it is sound."""
+    with Casebase.open(path) as base, base.reading():
         try:
             damage = [row[0] for row in base.db.execute("PRAGMA integrity_check(20)")]
         except sqlite3.DatabaseError as error:
@@ -53,7 +50,7 @@ def _references(base: Casebase) -> Iterator[tuple[str, str, str]]:
 
 
 def _changed_records(base: Casebase) -> Iterator[str]:
-    rows = base.db.execute(f"SELECT id, digest, body FROM {base.records}")
+    rows = base.db.execute(f"SELECT id, digest, body FROM {base.records_table}")
     changed = [number for number, mark, body in rows if digest.record_digest(body) != mark]
     if changed:
         yield f"{len(changed)} {base.records} differ from their digest, the first is {changed[0]}"

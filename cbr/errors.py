@@ -27,11 +27,15 @@ class NoSuchName(CbrError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = list(known)
+        self._made_of = kind, name, names = kind, name, list(known)
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
         there_are = f"there is {', '.join(names)}" if names else "there is none"
         super().__init__(f"no {kind} {name!r}{hint} {there_are}")
+
+    def __reduce__(self) -> tuple[type[NoSuchName], tuple[str, str, list[str]]]:
+        """Errors travel from worker processes to the one that reports them."""
+        return type(self), self._made_of
 
 
 class BadWeights(CbrError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.case import Value
+from cbr.casebase import Casebase
 from cbr.index import Reach
 from cbr.retrieve import Retrieved
 from cbr.reuse import Proposal
@@ -22,6 +23,7 @@ from cbr.spec import Spec
 class Neighbour:
     """A retrieved vector: its cases by solution, and feature by feature why it is near.
 
+    `values` are the indexed features, `also` the others of its first case, where they were read.
     `local` is the similarity in each feature (None: the target leaves it open), `contribution`
     the part of the whole similarity that it accounts for; contributions sum to `similarity`.
     """
@@ -32,6 +34,7 @@ class Neighbour:
     case_ids: list[int]
     mean_outcome: float | None
     values: dict[str, Value]
+    also: dict[str, Value]
     local: dict[str, float | None]
     contribution: dict[str, float]
 
@@ -56,8 +59,11 @@ class Explanation:
     nearest_other: Neighbour | None
 
 
-def explain(retrieved: Retrieved, proposal: Proposal, most: int = 10) -> Explanation:
-    """The answer to a query with up to `most` neighbours in full."""
+def explain(
+    retrieved: Retrieved, proposal: Proposal, most: int = 10, base: Casebase | None = None
+) -> Explanation:
+    """The answer to a query with up to `most` neighbours in full; `base` tells what cases hold
+    besides the features that are compared."""
     retriever, case_type = retrieved.retriever, retrieved.case_type
     names = [feature.name for feature in case_type.indexed]
     specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
@@ -68,19 +74,19 @@ def explain(retrieved: Retrieved, proposal: Proposal, most: int = 10) -> Explana
         unknown=[name for name in names if name not in retrieved.target],
         weights=dict(zip(names, retriever.weights.tolist(), strict=True)),
         similarities=dict(zip(names, specs, strict=True)),
-        policy=str(Spec(retriever.policy.name, retriever.policy.parameters)),
+        policy=str(Spec(retriever.policy.name, retriever.policy.settled)),
         retrieved_cases=retrieved.cases,
         retrieved_vectors=len(retrieved.number),
-        neighbours=_neighbours(retrieved, most),
+        neighbours=_neighbours(retrieved, most, base),
         probabilities=dict(proposal.probabilities),
         mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=True)),
         solution=proposal.solution,
         reason=proposal.reason,
-        nearest_other=_nearest_other(retrieved, proposal.solution),
+        nearest_other=_nearest_other(retrieved, proposal, base),
     )
 
 
-def _neighbours(retrieved: Retrieved, most: int) -> list[Neighbour]:
+def _neighbours(retrieved: Retrieved, most: int, base: Casebase | None) -> list[Neighbour]:
     vectors, case_type = retrieved.vectors, retrieved.case_type
     names = [feature.name for feature in case_type.indexed]
     number = retrieved.number[:most]
@@ -103,6 +109,7 @@ def _neighbours(retrieved: Retrieved, most: int) -> list[Neighbour]:
                 case_ids=retrieved.case_ids(place).tolist(),
                 mean_outcome=float(total / known) if known else None,
                 values={feature.name: feature.decode(code) for feature, code in values},
+                also=_also(base, retrieved, place),
                 local=dict(zip(names, map(_known, local[place]), strict=True)),
                 contribution=dict(zip(names, parts[place].tolist(), strict=True)),
             )
@@ -110,12 +117,24 @@ def _neighbours(retrieved: Retrieved, most: int) -> list[Neighbour]:
     return found
 
 
-def _nearest_other(retrieved: Retrieved, solution: str) -> Neighbour | None:
-    """The nearest vector most of whose cases have another solution."""
+def _also(base: Casebase | None, retrieved: Retrieved, place: int) -> dict[str, Value]:
+    unindexed = [feature.name for feature in retrieved.case_type.unindexed]
+    if base is None or not unindexed:
+        return {}
+    case = next(base.cases(retrieved.case_type.stage, retrieved.case_ids(place)[:1].tolist()))
+    return {name: case.values[name] for name in unindexed}
+
+
+def _nearest_other(
+    retrieved: Retrieved, proposal: Proposal, base: Casebase | None
+) -> Neighbour | None:
+    """The nearest vector most of whose cases have another (allowed) solution."""
     retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
     ranking = retriever.rank(retrieved.target, Reach())
-    commonest = retrieved.vectors.counts[ranking.number].argmax(axis=1)
-    other = np.flatnonzero(commonest != solutions.index(solution))
+    allowed = np.array([name in proposal.allowed for name in solutions])
+    counts = retrieved.vectors.counts[ranking.number]
+    commonest = counts.argmax(axis=1)
+    other = np.flatnonzero((commonest != solutions.index(proposal.solution)) & allowed[commonest])
     if not len(other):
         return None
     nearest = Retrieved(
@@ -125,7 +144,7 @@ def _nearest_other(retrieved: Retrieved, solution: str) -> Neighbour | None:
         ranking.similarity[other[:1]],
         np.ones(1),
     )
-    return _neighbours(nearest, 1)[0]
+    return _neighbours(nearest, 1, base)[0]
 
 
 def _known(number: float) -> float | None:

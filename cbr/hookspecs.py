@@ -78,4 +78,4 @@ def cbr_info(casebase: Casebase) -> Mapping[str, Any] | None:
 
 @spec
 def cbr_add_hooks(manager: pluggy.PluginManager) -> None:
-    """Hook specs of the plugin's own, added before other plugins are registered."""
+    """Hook specs of the plugin's own, which other plugins implement."""

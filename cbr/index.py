@@ -6,14 +6,18 @@ candidates, and the engine scores them exactly. `exact` proposes every vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from cbr.errors import CbrError, PluginFailure
+from cbr.spec import Spec, settle
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from cbr.measure import Bound
     from cbr.vectors import Vectors
 
 
@@ -32,7 +36,7 @@ class Index(Protocol):
     def candidates(
         self, target: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
     ) -> NDArray[np.int64]:
-        """Numbers of the vectors (each once) that `reach` may include for this target.
+        """Numbers of the vectors that `reach` may include for this target, in any order.
 
         `target` [d] holds codes as `Vectors.values` does, `weights` [d] sum to more than 0.
         """
@@ -41,13 +45,27 @@ class Index(Protocol):
 
 @dataclass(frozen=True)
 class IndexKind:
-    """A kind of index that a plugin offers: its name, and what builds one from a stage."""
+    """A kind of index that a plugin offers: its name, and what builds one from a stage.
+
+    `build(vectors, measures, **parameters)` gets the arrays and the measure of each feature.
+    """
 
     name: str
-    build: Callable[[Vectors], Index]
+    build: Callable[..., Index]
     meaning: str = ""
 
     kind: ClassVar[str] = "index"
+
+    def make(self, vectors: Vectors, measures: Sequence[Bound], spec: Spec) -> Index:
+        """An index of this kind with the parameters of a spec."""
+        parameters = settle(self.build, 2, spec)
+        try:
+            return self.build(vectors, measures, **parameters)
+        except CbrError:
+            raise
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise PluginFailure(f"index {self.name!r} cannot be built: {problem}") from error
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,7 @@ class Exact:
     """Every vector is a candidate."""
 
     vectors: Vectors
+    measures: Sequence[Bound] = ()
 
     def candidates(
         self, target: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach

@@ -17,9 +17,10 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cbr.case import Feature, Value
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: So many interpreted evaluations take about as long as numba needs to load and compile.
-_WORTH_COMPILING = 2_000_000
+#: So many interpreted evaluations (at once, or one after the other) take longer than numba needs
+#: to load and compile.
+_WORTH_COMPILING = 1_000_000
 
 
 class FromFeature(Enum):
@@ -118,8 +120,8 @@ class Bound:
     ) -> NDArray[np.float64]:
         """Similarity of each target to each value, [len(targets), len(values)].
 
-        Both hold codes as arrays do (`Feature.encode`). The same pair gives the same number
-        whichever way it was computed.
+        Both hold codes as arrays do (`Feature.encode`). Compiled and interpreted values are
+        the same to 1e-12, far inside the 1e-6 by which retrieval tells similarities apart.
         """
         import numpy as np
 
@@ -128,7 +130,12 @@ class Bound:
             compiled = self.compile(targets, values)
             if compiled is not None:
                 out = np.empty((len(targets), len(values)))
-                compiled(targets.astype(np.float64), values.astype(np.float64), out)
+                try:
+                    compiled(targets.astype(np.float64), values.astype(np.float64), out)
+                except Exception as error:
+                    raise PluginFailure(
+                        f"similarity {self.measure.name!r} failed: {type(error).__name__}: {error}"
+                    ) from error
                 return self._verified(out, targets, values)
         self._interpreted += size
         rows = [self.feature.decode(code) for code in values.tolist()]
@@ -143,10 +150,13 @@ class Bound:
         if not self._tried:
             self._tried = True
             try:
-                loop = _grid_loop(self.measure.function, list(self.parameters.values()))
-                self._verify_same(loop, targets, values)
-                self._compiled = loop
+                loop = _grid_loop(self.measure.function)
+                # A whole number and its float act alike in Python, not always in numba.
+                numbers = tuple(float(number) for number in self._numbers())
+                self._compiled = lambda a, b, out: loop(a, b, numbers, out)
+                self._verify_same(self._compiled, targets, values)
             except Exception as error:
+                self._compiled = None
                 reason = str(error).strip().splitlines() or [type(error).__name__]
                 warnings.warn(
                     f"similarity {self.measure.name!r} is evaluated in Python, which is slow: "
@@ -154,6 +164,12 @@ class Bound:
                     stacklevel=2,
                 )
         return self._compiled
+
+    def _numbers(self) -> list[float]:
+        for name, value in self.parameters.items():
+            if not isinstance(value, int | float):
+                raise BadValue(f"parameter {name} is not a number")
+        return list(self.parameters.values())
 
     def _verify_same(
         self,
@@ -199,13 +215,11 @@ def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
     return spread
 
 
-def _grid_loop(function: Callable[..., Any], parameters: Sequence[Any]) -> Callable[..., None]:
-    """Compile ``out[i, j] = function(a[i], b[j], *parameters)``; raises where numba cannot."""
+@cache
+def _grid_loop(function: Callable[..., Any]) -> Callable[..., None]:
+    """Compile ``out[i, j] = function(a[i], b[j], *parameters)``, once for a function."""
     import numba
-    import numpy as np
 
-    if not all(isinstance(value, int | float | bool) for value in parameters):
-        raise BadValue("a parameter is not a number")
     if not isinstance(function, types.FunctionType):
         raise BadValue("it is not a plain function")
     code = function.__code__
@@ -216,16 +230,12 @@ def _grid_loop(function: Callable[..., Any], parameters: Sequence[Any]) -> Calla
         )
         function = types.FunctionType(code, function.__globals__, function.__name__)
     core: Any = numba.njit(function)
-    # A whole number and its float act alike in Python's arithmetic, not always in numba's.
-    settled = tuple(float(v) if isinstance(v, int) else v for v in parameters)
 
     @numba.njit(nogil=True)
-    def loop(a, b, out):  # type: ignore[no-untyped-def]
+    def loop(a, b, parameters, out):  # type: ignore[no-untyped-def]
         for i in range(len(a)):
             for j in range(len(b)):
-                out[i, j] = core(a[i], b[j], *settled)
+                out[i, j] = core(a[i], b[j], *parameters)
 
-    probe = np.zeros(1)
-    loop(probe, probe, np.empty((1, 1)))
     found: Callable[..., None] = loop
     return found

@@ -66,6 +66,7 @@ class Plugins:
         self.manager = pluggy.PluginManager("cbr")
         self.manager.add_hookspecs(hookspecs)
         self.plugins: list[Plugin] = []
+        self.files: list[Path] = []
         self._registered: dict[str, dict[str, tuple[Plugin, Any]]] = {}
         self._by_object: dict[int, Plugin] = {}
 
@@ -78,8 +79,8 @@ class Plugins:
         wanted = os.environ.get("CBR_LOAD_PLUGINS")
         limit = None if wanted is None else {name.strip() for name in wanted.split(",") if name}
         found = list(self._entry_points(limit)) + list(self._folder(limit))
+        self.files = [Path(path).absolute() for path in files]
         found += [self._file(Path(path)) for path in files]
-        # Hooks of plugins' own must be known before the plugins that implement them come.
         for plugin, load in found:
             self._guarded(plugin, load)
         self._report_unknown_hooks()
@@ -196,7 +197,7 @@ class Plugins:
     def _all(self, kind: str) -> dict[str, tuple[Plugin, Any]]:
         if kind not in self._registered:
             found: dict[str, tuple[Plugin, Any]] = {}
-            for plugin, thing in self._given(kind):
+            for plugin, thing in self.given(kind):
                 name = thing.name
                 if name in found:
                     raise NameClash(
@@ -207,7 +208,7 @@ class Plugins:
             self._registered[kind] = found
         return self._registered[kind]
 
-    def _given(self, kind: str) -> Iterator[tuple[Plugin, Any]]:
+    def given(self, kind: str) -> Iterator[tuple[Plugin, Any]]:
         """What each plugin's hook gives, the plugins in the order they were loaded."""
         for plugin, given in self.call(KINDS[kind]):
             try:
@@ -216,7 +217,7 @@ class Plugins:
                 if strange is not None:
                     raise PluginFailure(f"{KINDS[kind]} gave {strange!r}, which is no {kind}")
             except Exception as error:
-                self._blame(plugin, error)
+                self.blame(plugin, _one_line(error))
                 continue
             yield from ((plugin, thing) for thing in things)
 
@@ -228,21 +229,22 @@ class Plugins:
                 with contextlib.redirect_stdout(sys.stderr):
                     given = impl.function(*(arguments[name] for name in impl.argnames))
             except CbrError as error:
-                self._blame(plugin, error)
+                self.blame(plugin, _one_line(error))
             except Exception as error:
-                self._blame(plugin, PluginFailure(f"{hook} failed: {_one_line(error)}"))
+                self.blame(plugin, f"{hook} failed: {_one_line(error)}")
             else:
                 yield plugin, given
 
-    def _blame(self, plugin: Plugin, error: Exception) -> None:
-        if _one_line(error) not in plugin.problems:
-            plugin.problems.append(_one_line(error))
+    def blame(self, plugin: Plugin, problem: str) -> None:
+        """Note a problem of a plugin, once."""
+        if problem not in plugin.problems:
+            plugin.problems.append(problem)
 
     def registered_by(self, plugin: Plugin) -> dict[str, list[str]]:
         """Names that a plugin registered, by kind; clashes included."""
         names: dict[str, list[str]] = {}
         for kind in KINDS:
-            mine = [thing.name for owner, thing in self._given(kind) if owner is plugin]
+            mine = [thing.name for owner, thing in self.given(kind) if owner is plugin]
             if mine:
                 names[kind] = sorted(mine)
         return names
@@ -267,6 +269,14 @@ def default_plugins() -> Plugins:
     if _default is None:
         _default = Plugins().load()
     return _default
+
+
+def start_worker(files: Sequence[str | Path]) -> None:
+    """For a worker process, as its initializer: load what the starting process has loaded.
+
+    ``ProcessPoolExecutor(initializer=start_worker, initargs=(default_plugins().files,))``
+    """
+    use_plugins(Plugins().load(files))
 
 
 def use_plugins(plugins: Plugins) -> Plugins:
@@ -300,7 +310,7 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
     by_hook: dict[str, list[Any]] = {}
     for thing in vars(module).values():
         extension = getattr(thing, "__cbr__", None)
-        if extension is not None and thing.__module__ == module.__name__:
+        if extension is not None and _is_of(thing, module):
             by_hook.setdefault(KINDS[extension.kind], []).append(extension)
     # A module that implements the hook says itself what it gives.
     givers = {n: _giver(things) for n, things in by_hook.items() if not hasattr(module, n)}
@@ -309,6 +319,12 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
     holder = ModuleType(f"{module.__name__}.marked")
     vars(holder).update(givers)
     return holder
+
+
+def _is_of(thing: Any, module: Any) -> bool:
+    """Whether a function was written in this module, or inside this package."""
+    inside = hasattr(module, "__path__") and thing.__module__.startswith(module.__name__ + ".")
+    return bool(inside or thing.__module__ == module.__name__)
 
 
 def _giver(things: list[Any]) -> Callable[[], list[Any]]:

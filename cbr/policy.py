@@ -7,8 +7,8 @@ what they share: a name, parameters from a spec, and a guard around a stranger's
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from cbr.errors import CbrError, PluginFailure
@@ -21,22 +21,24 @@ class Policy:
 
     name: str
     function: Callable[..., Any]
-    spec: Spec | None = field(default=None, compare=False)
+    parameters: Mapping[str, Any] | None = None
 
     kind: ClassVar[str] = "policy"
 
     def bind(self, spec: Spec) -> Self:
-        """The policy with the parameters of a spec, checked now and not in mid-work."""
-        settle(self.function, 1, spec)
-        return dataclasses.replace(self, spec=spec)
+        """The policy with the parameters of a spec over its defaults."""
+        return dataclasses.replace(self, parameters=settle(self.function, 1, spec))
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        return settle(self.function, 1, self.spec or Spec(self.name))
+    def settled(self) -> Mapping[str, Any]:
+        """The parameters given, or the defaults."""
+        if self.parameters is None:
+            return settle(self.function, 1, Spec(self.name))
+        return self.parameters
 
     def __call__(self, given: Any) -> Any:
         try:
-            return self.function(given, **self.parameters)
+            return self.function(given, **self.settled)
         except CbrError:
             raise
         except Exception as error:

@@ -1,89 +1,127 @@
-"""Rebuild: features computed anew from the records that a casebase keeps, without the files."""
+"""Rebuild: features computed anew from the records that a casebase keeps, without the files.
+
+It also takes over what the plugins say now of similarities, weights, ranges and solutions.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cbr.build import BATCH, features_of, situate
-from cbr.case import CaseType, choose_features
+from cbr import digest, schema
+from cbr.case import CaseType
 from cbr.casebase import Casebase
+from cbr.definitions import types_in
 from cbr.errors import BadValue
 from cbr.plugins import Plugins, default_plugins
+from cbr.prepare import Rows, feature_columns, prepare
+
+_BATCH = 5_000
 
 
 def rebuild(
-    path: str | Path, features: str = "", *, batch: int = BATCH, plugins: Plugins | None = None
+    path: str | Path, features: str = "", *, plugins: Plugins | None = None, batch: int = _BATCH
 ) -> dict[str, list[str]]:
-    """Compute all features anew from the kept records; `features` may add or leave out some.
+    """Compute all features anew, all or nothing; `features` may add some and leave out others.
 
-    Returns the names of the features that each stage has now. Cases, their numbers and outcomes
-    stay; a case without a record, or a record that no longer gives its case, is an error.
+    Returns the names of the features that each stage has now. Cases, their numbers, solutions and
+    outcomes stay. A case that was retained has no record: its features are computed from the ones
+    it has.
     """
-    plugins = plugins or default_plugins()
-    with Casebase.open(path, write=True) as base:
-        types = _with_functions(base.case_types, plugins)
-        types = choose_features(types, features, plugins.named("feature").values())
-        columns = {t.stage: _recompute(base, t, types, batch) for t in types}
-        with base.transaction():
+    with Casebase.open(path, write=True) as base, base.transaction():
+        types = types_in(base, features, plugins or default_plugins())
+        for case_type in types:
+            schema.create_cases(base.db, case_type, _new(case_type))
+        sums = {t.stage: 0 for t in types}
+        for ids, bodies in _stored_records(base, batch):
+            rows, rejected = prepare(bodies, types)
+            if rejected:
+                place, reason = min(rejected.items())
+                raise BadValue(f"{base.case_types[0].record} {ids[place]}: {reason}")
             for case_type in types:
-                base.redefine(case_type, columns[case_type.stage])
+                if case_type.stage in rows:
+                    sums[case_type.stage] += _put(base, case_type, ids, rows[case_type.stage])
+        for case_type in types:
+            sums[case_type.stage] += _put_without_record(base, case_type)
+            _swap(base, case_type, sums[case_type.stage])
         return {t.stage: [feature.name for feature in t.features] for t in types}
 
 
-def _with_functions(stored: Sequence[CaseType], plugins: Plugins) -> list[CaseType]:
-    """Stored case types with the functions that only their plugins know."""
-    known: dict[str, CaseType] = plugins.named("case type")
-    extras = {e.feature.name: e for e in plugins.named("feature").values()}
-    result = []
-    for case_type in stored:
-        own = known.get(case_type.name)
-        functions = {f.name: f.compute for f in own.features} if own else {}
-        functions |= {n: e.feature.compute for n, e in extras.items() if e.suits(case_type)}
-        features = tuple(
-            dataclasses.replace(f, compute=functions.get(f.name)) for f in case_type.features
-        )
-        situate = own.situate if own else None
-        result.append(dataclasses.replace(case_type, features=features, situate=situate))
-    return result
-
-
-def _recompute(
-    base: Casebase, case_type: CaseType, types: Sequence[CaseType], batch: int
-) -> dict[str, NDArray[np.generic]]:
-    """The columns of one stage in order of case number."""
-    stage = case_type.stage
-    rows = base.db.execute(f'SELECT id, record, step FROM "cases_{stage}" ORDER BY id').fetchall()
-    place = {(record, step): at for at, (_, record, step) in enumerate(rows)}
-    if len(place) != len(rows) or any(record is None for _, record, _ in rows):
-        raise BadValue(
-            f"some cases of stage {stage!r} have no record of their own; build them again"
-        )
-    parts: list[dict[str, NDArray[np.generic]]] = []
-    places: list[int] = []
-    for ids, bodies in _stored_records(base, batch):
-        found = situate(bodies, types).batches.get(stage)
-        if found is None:
-            continue
-        columns = features_of(case_type, found.situations, len(found.solution))
-        keys = [(ids[int(r)], int(s)) for r, s in zip(found.record, found.step, strict=True)]
-        kept = [at for at, key in enumerate(keys) if key in place]
-        parts.append({name: column[kept] for name, column in columns.items()})
-        places += [place[keys[at]] for at in kept]
-    if len(places) != len(rows):
-        raise BadValue(
-            f"the records give {len(places)} of the {len(rows)} cases of stage {stage!r}"
-        )
-    order = np.argsort(places)
-    names = [feature.name for feature in case_type.features]
-    return {name: np.concatenate([part[name] for part in parts])[order] for name in names}
+def _new(case_type: CaseType) -> str:
+    return f"new_{case_type.stage}"
 
 
 def _stored_records(base: Casebase, batch: int) -> Iterator[tuple[list[int], list[str]]]:
-    cursor = base.db.execute(f"SELECT id, body FROM {base.records} ORDER BY id")
+    cursor = base.db.execute(f"SELECT id, body FROM {base.records_table} ORDER BY id")
     while rows := cursor.fetchmany(batch):
         yield [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) -> int:
+    """Write the cases of some records into the new table; the sum of their hashes."""
+    table = schema.case_table(case_type.stage)
+    cases = base.db.execute(
+        f"SELECT record, step, id, solution, outcome FROM [{table}] WHERE record BETWEEN ? AND ?",
+        [ids[0], ids[-1]],
+    )
+    old = {(record, step): tuple(rest) for record, step, *rest in cases}
+    keys = [(ids[r], s) for r, s in zip(rows.record.tolist(), rows.step.tolist(), strict=True)]
+    kept = [place for place, key in enumerate(keys) if key in old]  # others were refined away
+    if len(kept) != len(old):
+        raise BadValue(f"the records of stage {case_type.stage!r} no longer give all its cases")
+    found = [old[keys[place]] for place in kept]
+    return base.insert_cases(
+        case_type,
+        _new(case_type),
+        {name: column[kept] for name, column in rows.features.items()},
+        [case[1] for case in found],
+        [case[2] for case in found],
+        [keys[place][0] for place in kept],
+        [keys[place][1] for place in kept],
+        [case[0] for case in found],
+    )
+
+
+def _put_without_record(base: Casebase, case_type: CaseType) -> int:
+    stage = case_type.stage
+    query = f"SELECT id, step FROM [{schema.case_table(stage)}] WHERE record IS NULL ORDER BY id"
+    steps = dict(base.db.execute(query).fetchall())
+    cases = list(base.cases(stage, list(steps))) if steps else []
+    if not cases:
+        return 0
+    columns: dict[str, Any] = {
+        name: np.array([case.values[name] for case in cases]) for name in cases[0].values
+    }
+    return base.insert_cases(
+        case_type,
+        _new(case_type),
+        feature_columns(case_type, columns, len(cases)),
+        [case.solution for case in cases],
+        [case.outcome for case in cases],
+        [None] * len(cases),
+        [steps[case.id] for case in cases if case.id is not None],
+        [case.id for case in cases],
+    )
+
+
+def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
+    """Put the new table in the place of the old one, if it holds all that is in that."""
+    stage, table = case_type.stage, schema.case_table(case_type.stage)
+    there = base.db.execute(f"SELECT COUNT(*) FROM [{_new(case_type)}]").fetchone()[0]
+    if there != base.count(stage):
+        raise BadValue(f"the records give {there} of the {base.count(stage)} cases of {stage!r}")
+    strange = base.db.execute(
+        f"SELECT DISTINCT solution FROM [{table}] WHERE solution NOT IN "
+        f"({','.join('?' * len(case_type.solutions))})",
+        list(case_type.solutions),
+    ).fetchone()
+    if strange:
+        raise BadValue(
+            f"stage {stage!r} has cases with solution {strange[0]!r}, which is not known"
+        )
+    base.db.execute(f"DROP TABLE [{table}]")
+    base.db.execute(f"ALTER TABLE [{_new(case_type)}] RENAME TO [{table}]")
+    base.redefine(case_type, digest.add("", hashes))

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import NoSuchName
-from cbr.retrieve import Retriever, capped
+from cbr.retrieve import Retriever, capped, millionths
 from cbr.vectors import Floats, Ints
+
+#: Called with 0, 0 (how long it will take is not known) and the cases compared so far.
+Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,20 @@ class Refinement:
 class _Votes:
     """What the nearest cases say, when only some cases are left: `counts` [m, s]."""
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever, progress: Progress | None = None) -> None:
         self.retriever = retriever
-        self.everything = np.arange(len(retriever.vectors))
+        self.progress = progress
+        self.asked = 0
 
     def __call__(self, vector: int, counts: Ints, k: int) -> Floats:
         """Cases by solution among the k nearest, [s], by the cap rule of retrieval."""
+        self.asked += 1
+        if self.progress and self.asked % 100 == 0:
+            self.progress(0, 0, self.asked)
         left = np.flatnonzero(counts.any(axis=1))
         target = self.retriever.vectors.values[vector]
         similarity = self.retriever.score(target, self.retriever.weights, left)
-        rounded = np.rint(similarity * 1e6).astype(np.int64)
+        rounded = millionths(similarity)
         order = np.lexsort((left, -rounded))
         held = counts[left[order]]
         votes: Floats = capped(rounded[order], held.sum(axis=1), k) @ held
@@ -99,11 +106,13 @@ def redundant(votes: _Votes, counts: Ints, k: int) -> Ints:
 METHODS: dict[str, Callable[[_Votes, Ints, int], Ints]] = {"noise": noise, "redundant": redundant}
 
 
-def refine(retriever: Retriever, method: str = "noise", k: int = 3) -> Refinement:
+def refine(
+    retriever: Retriever, method: str = "noise", k: int = 3, progress: Progress | None = None
+) -> Refinement:
     """Which cases of a stage a method would drop. Time grows with the square of the vectors."""
     if method not in METHODS:
         raise NoSuchName("method", method, METHODS)
-    vectors, votes = retriever.vectors, _Votes(retriever)
+    vectors, votes = retriever.vectors, _Votes(retriever, progress)
     left = METHODS[method](votes, vectors.counts, k)
     drop: list[int] = []
     for vector, solution in _cells(vectors.counts):

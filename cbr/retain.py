@@ -5,10 +5,9 @@ Several processes may retain into one casebase: each case is one transaction tha
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from cbr.case import Case, Feature, Value
+from cbr.case import Feature, Value
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName
 from cbr.revise import Revision
@@ -29,7 +28,9 @@ def novel(revision: Revision, above: float = 0.999) -> bool:
 
 def earned(revision: Revision, above: float = 0.0) -> bool:
     """Keep a case that earned more than `above`."""
-    return revision.case.outcome is not None and revision.case.outcome > above
+    if revision.case.outcome is None:
+        raise BadValue("the rule 'earned' needs an outcome")
+    return revision.case.outcome > above
 
 
 RULES: dict[str, Rule] = {"always": always, "novel": novel, "earned": earned}
@@ -49,34 +50,25 @@ def retain(
     revision: Revision,
     rule: str = "always",
     *,
-    record: str | None = None,
-    source: str = "retained",
+    record: int | None = None,
+    step: int = 0,
 ) -> int | None:
     """Add the case if the rule keeps it; its number, or None.
 
-    The case must give every indexed feature. `record` is the body from which its features can be
-    computed anew; where records are rows, the row of its values is one.
+    The case must give every indexed feature. `record` and `step` say which record of the casebase
+    it came from, if it did; features of a case without one are computed anew from those it has.
     """
-    if not can_retain(revision, rule):
-        return None
     case_type, case = base.case_type(stage), revision.case
     missing = [f.name for f in case_type.indexed if f.name not in case.values]
     if missing:
         raise BadValue(f"a case to retain needs every indexed feature; {missing[0]!r} is missing")
+    if not can_retain(revision, rule):
+        return None
     values = {f.name: case.values.get(f.name, _nothing(f)) for f in case_type.features}
-    if record is None and case_type.record == "row":
-        record = _row(stage, values, case)
+    columns = {name: [value] for name, value in values.items()}
     with base.transaction():
-        number = None if record is None else base.keep_next_record(source, "retain", record)
-        columns = {name: [value] for name, value in values.items()}
-        base.add(stage, columns, [case.solution], [case.outcome], [number], [0])
+        base.add(stage, columns, [case.solution], [case.outcome], [record], [step])
         return int(base.db.execute("SELECT last_insert_rowid()").fetchone()[0])
-
-
-def _row(stage: str, values: Mapping[str, Value], case: Case) -> str:
-    earned = "" if case.outcome is None else str(case.outcome)
-    row = {name: str(value) for name, value in values.items()}
-    return json.dumps(row | {"stage": stage, "solution": case.solution, "outcome": earned})
 
 
 def _nothing(feature: Feature) -> Value:

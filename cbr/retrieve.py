@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType, Value
-from cbr.errors import BadValue, PluginFailure
+from cbr.errors import BadValue, CbrError, NoSuchName, PluginFailure
 from cbr.index import EXACT, Index, Reach
 from cbr.measure import Bound
 from cbr.plugins import Plugins, default_plugins
@@ -54,7 +54,7 @@ class Ranking:
 
     @cached_property
     def rounded(self) -> Ints:
-        return _millionths(self.similarity)
+        return millionths(self.similarity)
 
     def __len__(self) -> int:
         return len(self.number)
@@ -73,7 +73,7 @@ class RetrievalPolicy(Policy):
 
     @property
     def looks(self) -> Reach:
-        return self.reach(**self.parameters) if self.reach else Reach()
+        return self.reach(**self.settled) if self.reach else Reach()
 
 
 def retrieval_policy(name: str, *, reach: Callable[..., Reach] | None = None) -> Callable[[F], F]:
@@ -92,6 +92,8 @@ def capped(rounded: Ints, cases: NDArray[Any], cap: float) -> Floats:
     Whole groups of equal (rounded) similarity as long as there is room; the group that crosses the
     cap gets the share that fills it, and what comes later nothing.
     """
+    if not cap >= 1:
+        raise BadValue(f"{cap} cases to retrieve; it must be 1 or more")
     group = np.cumsum(np.diff(rounded, prepend=rounded[:1]) != 0)
     in_group = np.bincount(group, cases)
     room = cap - (np.cumsum(in_group) - in_group)
@@ -99,10 +101,19 @@ def capped(rounded: Ints, cases: NDArray[Any], cap: float) -> Floats:
     return share
 
 
-@retrieval_policy(
-    "threshold",
-    reach=lambda above, cap, fallback: Reach(above, fallback),
-)
+def _threshold_reach(above: float, cap: int, fallback: int) -> Reach:
+    return Reach(above, fallback)
+
+
+def _top_reach(k: int) -> Reach:
+    return Reach(2.0, k)
+
+
+def _radius_reach(above: float) -> Reach:
+    return Reach(above, 0)
+
+
+@retrieval_policy("threshold", reach=_threshold_reach)
 def threshold(ranking: Ranking, above: float = 0.97, cap: int = 100, fallback: int = 20) -> Floats:
     """All cases more similar than `above`, at most `cap`; if none is, the best `fallback`."""
     inside = ranking.similarity > above - TOLERANCE
@@ -112,13 +123,13 @@ def threshold(ranking: Ranking, above: float = 0.97, cap: int = 100, fallback: i
     return share
 
 
-@retrieval_policy("top", reach=lambda k: Reach(2.0, k))
+@retrieval_policy("top", reach=_top_reach)
 def top(ranking: Ranking, k: int = 10) -> Floats:
     """The best `k` cases."""
     return capped(ranking.rounded, ranking.cases, k)
 
 
-@retrieval_policy("radius", reach=lambda above: Reach(above, 0))
+@retrieval_policy("radius", reach=_radius_reach)
 def radius(ranking: Ranking, above: float = 0.9) -> Floats:
     """All cases more similar than `above`, however many or few."""
     inside: Floats = (ranking.similarity > above - TOLERANCE).astype(np.float64)
@@ -194,7 +205,7 @@ class Retriever:
         self.measures = list(measures)
         self.weights = np.asarray(weights, np.float64)
         self.policy = policy
-        self.index = index or EXACT.build(vectors)
+        self.index = index or EXACT.build(vectors, measures)
         self._rows: list[dict[float, Floats]] = [{} for _ in self.measures]
         self._remembered = 0
 
@@ -211,12 +222,27 @@ class Retriever:
         """Vectors nearest first, as far as the policy (or `reach`) looks."""
         reach = reach or self.policy.looks
         codes, weights = self.encode(target)
-        number = np.asarray(self.index.candidates(codes, weights, reach), np.int64)
+        number = self._candidates(codes, weights, reach)
         similarity = self.score(codes, weights, number)
         near = _within(similarity, self.vectors.cases[number], reach)
         number, similarity = number[near], similarity[near]
-        order = np.lexsort((number, -_millionths(similarity)))
+        order = np.lexsort((number, -millionths(similarity)))
         return Ranking(self.vectors, number[order], similarity[order])
+
+    def _candidates(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Ints:
+        """What the index proposes, each number once and in order."""
+        try:
+            number = np.unique(np.asarray(self.index.candidates(codes, weights, reach), np.int64))
+        except CbrError:
+            raise
+        except Exception as error:
+            raise PluginFailure(f"the index failed: {type(error).__name__}: {error}") from error
+        if len(number) and not (number[0] >= 0 and number[-1] < len(self.vectors)):
+            raise PluginFailure(
+                f"the index proposes vector {number[0] if number[0] < 0 else number[-1]}; "
+                f"there are 0 to {len(self.vectors) - 1}"
+            )
+        return number
 
     def encode(self, target: Mapping[str, Value]) -> tuple[NDArray[np.float32], Floats]:
         """The target as codes, and the weights with 0 for each feature that it leaves open."""
@@ -288,13 +314,14 @@ def retriever(
     for name, spec in (similarity or {}).items():
         case_type.position(name)
         specs[name] = spec
-    wanted = Spec.parse(policy or case_type.retrieval)
+    wanted, kind = Spec.parse(policy or case_type.retrieval), Spec.parse(index)
+    measures = [_bound(plugins, case_type.feature(name), spec) for name, spec in specs.items()]
     return Retriever(
         vectors,
-        [_bound(plugins, case_type.feature(name), spec) for name, spec in specs.items()],
+        measures,
         weights_of(case_type, weights),
         plugins.get("retrieval policy", wanted.name).bind(wanted),
-        plugins.get("index", index).build(vectors),
+        plugins.get("index", kind.name).make(vectors, measures, kind),
     )
 
 
@@ -307,7 +334,12 @@ def retrieve(
 
 def _bound(plugins: Plugins, feature: Any, text: str) -> Bound:
     spec = Spec.parse(text)
-    bound: Bound = plugins.get("similarity", spec.name).bind(feature, spec)
+    try:
+        bound: Bound = plugins.get("similarity", spec.name).bind(feature, spec)
+    except NoSuchName as error:
+        raise BadValue(
+            f"feature {feature.name!r}: {error} (a plugin may bring it: --plugin FILE.py)"
+        ) from None
     return bound
 
 
@@ -318,13 +350,13 @@ def _within(similarity: Floats, cases: Ints, reach: Reach) -> NDArray[np.bool_]:
     near = similarity > reach.above - TOLERANCE
     if cases[near].sum() < reach.at_least:
         # A vector holds at least one case, so the best `at_least` vectors are always enough.
-        rounded = _millionths(similarity)
+        rounded = millionths(similarity)
         edge = np.partition(rounded, -int(reach.at_least))[-int(reach.at_least)]
         near |= rounded >= edge
     return near
 
 
-def _millionths(similarity: Floats) -> Ints:
+def millionths(similarity: Floats) -> Ints:
     return np.rint(similarity / TOLERANCE).astype(np.int64)
 
 

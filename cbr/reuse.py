@@ -76,11 +76,15 @@ def best_outcome(retrieved: Retrieved) -> Floats:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to do: `probabilities` by solution, the likeliest one, and the reason in a sentence."""
+    """What to do: `probabilities` by solution, the likeliest one, and the reason in a sentence.
+
+    Of solutions that are as likely, the one with the better mean outcome is proposed.
+    """
 
     probabilities: Mapping[str, float]
     solution: str
     reason: str
+    allowed: Collection[str]
 
     def draw(self, rng: np.random.Generator) -> str:
         """A solution drawn by its probability."""
@@ -111,9 +115,15 @@ def reuse(
     else:
         probability = legal / legal.sum()
         reason = "no retrieved case has an allowed solution, so each is as likely"
-    best = case_type.solutions[int(np.argmax(probability))]
+    first = np.flatnonzero(probability >= probability.max() - 1e-9)
+    mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
+    best = int(first[mean.argmax()])
+    tied = [case_type.solutions[i] for i in first.tolist() if i != best]
+    if tied:
+        reason += f"; tied with {', '.join(tied)}"
     shares = dict(zip(case_type.solutions, probability.tolist(), strict=True))
-    return Proposal(shares, best, reason)
+    may = tuple(name for name, good in zip(case_type.solutions, legal, strict=True) if good)
+    return Proposal(shares, case_type.solutions[best], reason, may)
 
 
 def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
@@ -137,5 +147,6 @@ def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
 def _reason(retrieved: Retrieved, spec: Spec) -> str:
     taken = retrieved.counts.sum(0)
     names = retrieved.case_type.solutions
-    counts = ", ".join(f"{taken[i]:g} {names[i]}" for i in np.argsort(-taken) if taken[i])
-    return f"{spec.name} over {retrieved.cases:g} retrieved cases: {counts}"
+    counts = ", ".join(f"{taken[i]:.4g} {names[i]}" for i in np.argsort(-taken) if taken[i])
+    cases = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
+    return f"{spec.name} over {cases}: {counts}"

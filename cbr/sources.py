@@ -14,7 +14,9 @@ import io
 import json
 import lzma
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, cast
@@ -22,15 +24,21 @@ from typing import IO, Any, ClassVar, cast
 from cbr.case import Batch, CaseType, Situated
 from cbr.errors import BadValue
 
+#: What reading a damaged compressed file may raise.
+_BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 @dataclass(frozen=True)
 class Record:
-    """One thing a source holds, in the domain's neutral form; `line` is where it starts."""
+    """One thing a source holds, in the domain's neutral form; `line` is where it starts.
+
+    `offset` says how many bytes of the file have been read by then, for the progress bar.
+    """
 
     body: str
     line: int
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Skipped:
 
     line: int
     reason: str
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,17 +92,24 @@ def plain_name(path: Path) -> str:
     return path.stem if path.suffix in _OPENERS else path.name
 
 
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, decompressed where its suffix says so."""
-    return cast(IO[bytes], _OPENERS.get(path.suffix, open)(path, "rb"))
+@contextmanager
+def open_bytes(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
+    """The file's bytes, decompressed where its suffix says so, and how many were read so far."""
+    with path.open("rb") as raw:
+        opener = _OPENERS.get(path.suffix)
+        if opener is None:
+            yield raw, raw.tell
+        else:
+            with opener(raw, "rb") as stream:
+                yield cast(IO[bytes], stream), raw.tell
 
 
 def head_of(path: Path, size: int = 4096) -> bytes:
     """The first bytes, decompressed; empty where they cannot be had."""
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path) as (file, _):
             return file.read(size)
-    except (OSError, EOFError, lzma.LZMAError):
+    except _BROKEN:
         return b""
 
 
@@ -109,7 +125,7 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
     if len(delimiter) > 1:
         raise BadValue(f"--delimiter {delimiter!r} must be one character")
     separator = delimiter or ("\t" if plain_name(path).endswith(".tsv") else ",")
-    with open_bytes(path) as raw:
+    with open_bytes(path) as (raw, position):
         # A bad byte becomes a mark that no JSON body of a good row holds, so that one row is
         # skipped and not the file.
         text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
@@ -120,10 +136,10 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
             try:
                 cells = next(rows, None)
             except csv.Error as error:
-                yield Skipped(line, f"not a row of a table: {error}")
+                yield Skipped(line, f"not a row of a table: {error}", position())
                 continue
-            except (OSError, EOFError, lzma.LZMAError) as error:
-                yield Skipped(line, f"the file breaks off: {error}")
+            except _BROKEN as error:
+                yield Skipped(line, f"the file breaks off: {error}", position())
                 return
             if cells is None:
                 return
@@ -132,20 +148,20 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
                 continue
             if not any(cells):
                 continue
-            yield _row(header, cells, line)
+            yield _row(header, cells, line, position())
 
 
-def _row(header: list[str], cells: list[str], line: int) -> Record | Skipped:
+def _row(header: list[str], cells: list[str], line: int, offset: int) -> Record | Skipped:
     if len(cells) != len(header):
-        return Skipped(line, f"{len(cells)} cells under {len(header)} column names")
+        return Skipped(line, f"{len(cells)} cells under {len(header)} column names", offset)
     body = json.dumps(
         dict(zip(header, (cell.strip() for cell in cells), strict=True)), ensure_ascii=False
     )
     try:
         body.encode("utf-8")
     except UnicodeEncodeError:
-        return Skipped(line, "bytes that are not UTF-8")
-    return Record(body, line)
+        return Skipped(line, "bytes that are not UTF-8", offset)
+    return Record(body, line, offset)
 
 
 TABLE = CaseSource(
@@ -180,9 +196,14 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
     for stage, kept in rows.items():
         if not kept:
             continue
-        names = sorted(set.intersection(*(set(row) for _, row in kept)))
+        features = {f.name: f for f in by_stage[stage].features if not f.computed}
+        names = list(dict.fromkeys(name for _, row in kept for name in row))
+        columns = {name: [row.get(name, "") for _, row in kept] for name in names}
         batches[stage] = Batch(
-            situations={name: np.array([row[name] for _, row in kept]) for name in names},
+            situations={
+                name: np.array(column) if name in features else _column(column)
+                for name, column in columns.items()
+            },
             solution=[row["solution"] for _, row in kept],
             outcome=np.array([row["outcome"] for _, row in kept], np.float64),
             record=np.array([place for place, _ in kept]),
@@ -192,17 +213,19 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
 
 
 def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
-    """The row with its features read; columns that are no feature become numbers if they can."""
+    """The row with its features read; other columns as they are."""
     known = {feature.name: feature for feature in case_type.features}
     read: dict[str, Any] = {}
     for name, text in row.items():
         feature = known.get(name)
         # A computed feature is not read from the column it may share its name with.
-        read[name] = feature.read(text) if feature and not feature.computed else _maybe(text)
+        read[name] = feature.read(text) if feature and not feature.computed else text
     for feature in case_type.features:
         if not feature.computed and feature.name not in row:
             raise BadValue(f"column {feature.name!r} is missing")
-    solution = str(row.get("solution", ""))
+    if "solution" not in row:
+        raise BadValue("column 'solution' is missing")
+    solution = str(row["solution"])
     if solution not in case_type.solutions:
         raise BadValue(
             f"solution is {solution!r}; it must be one of {', '.join(case_type.solutions)}"
@@ -223,8 +246,11 @@ def _outcome(text: str) -> float:
     return amount
 
 
-def _maybe(text: Any) -> Any:
+def _column(cells: list[Any]) -> Any:
+    """Cells that are no feature: numbers (NaN where empty) if all are, else text."""
+    import numpy as np
+
     try:
-        return float(text)
+        return np.array([float(cell) if cell not in {"", None} else math.nan for cell in cells])
     except (TypeError, ValueError):
-        return text
+        return np.array([str(cell) for cell in cells])

@@ -6,6 +6,8 @@ Measures, policies and (in plugins) bots are all named this way, on the command 
 from __future__ import annotations
 
 import inspect
+import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,8 +65,12 @@ def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any
         if name not in settled:
             raise NoSuchName(f"parameter of {spec.name!r} named", name, settled)
         default = settled[name]
-        if isinstance(default, int | float) and isinstance(value, str):
+        if isinstance(default, int | float) and not isinstance(value, int | float):
             raise BadValue(f"{name} of {spec.name!r} is {value!r}, not a number")
+        if isinstance(default, int) and isinstance(value, float) and not value.is_integer():
+            raise BadValue(f"{name} of {spec.name!r} is {value}; it must be a whole number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadValue(f"{name} of {spec.name!r} is {value}; it must be finite")
         settled[name] = value
     for name, value in settled.items():
         if value is inspect.Parameter.empty:
@@ -92,7 +98,11 @@ def pairs(text: str, what: str) -> dict[str, str]:
 
     >>> pairs("price=4000, fuel=diesel", "--case")
     {'price': '4000', 'fuel': 'diesel'}
+
+    A text with commas goes into a JSON object: ``{"note": "small, red"}``.
     """
+    if text.lstrip().startswith("{"):
+        return _json_pairs(text, what)
     found: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -102,3 +112,14 @@ def pairs(text: str, what: str) -> dict[str, str]:
             raise BadValue(f"{key!r} stands twice in {what}")
         found[key] = value
     return found
+
+
+def _json_pairs(text: str, what: str) -> dict[str, str]:
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise BadValue(f"{what} begins with {{ and is not JSON: {error}") from None
+    for key, value in given.items():
+        if not isinstance(value, str | int | float):
+            raise BadValue(f"{key!r} in {what} is {json.dumps(value)}; give a number or a text")
+    return {key: str(value) for key, value in given.items()}

@@ -7,9 +7,12 @@ from pathlib import Path
 from cbr.errors import BadValue, NoSuchName
 
 _SIMILARITY = '''\
-"""A local similarity. Try it on any number feature of a casebase:
+"""A local similarity.
 
-    cbr query cars.db --case price=7000 --similarity "price=NAME?reach=2000" --plugin FILE
+Try it on any number feature of a casebase:
+
+    cbr query cars.db --case price=7000 --plugin FILE \\
+        --similarity "price=NAME?reach=2000"
 """
 
 import cbr
@@ -22,9 +25,9 @@ def FUNCTION(a, b, reach=10.0):
 '''
 
 _SIMILARITY_TEST = """\
-from cbr.testing import check_similarity
-
 from STEM import FUNCTION
+
+from cbr.testing import check_similarity
 
 
 def test_FUNCTION():
@@ -34,9 +37,11 @@ def test_FUNCTION():
 """
 
 _FEATURE = '''\
-"""A feature of a case type, computed from a batch of situations. Take it in with
+"""A feature of a case type, computed from a batch of situations.
 
-    cbr build cars.csv --type car --features +FUNCTION --plugin FILE
+Take it in with
+
+    cbr build cars.csv --type car --features +FUNCTION --plugin cars.py --plugin FILE
 """
 
 import cbr
@@ -49,9 +54,9 @@ def FUNCTION(situations):
 '''
 
 _FEATURE_TEST = """\
-from cbr.testing import check_feature
-
 from STEM import FUNCTION
+
+from cbr.testing import check_feature
 
 
 def test_FUNCTION():
@@ -59,9 +64,12 @@ def test_FUNCTION():
 """
 
 _POLICY = '''\
-"""A retrieval policy and a reuse policy. Try them with
+"""A retrieval policy and a reuse policy.
 
-    cbr query cars.db --case price=7000 --policy NAME?gap=0.05 --reuse NAME-solution --plugin FILE
+Try them with
+
+    cbr query cars.db --case price=7000 --plugin FILE \\
+        --policy "NAME?gap=0.05" --reuse NAME-solution
 """
 
 import cbr
@@ -80,9 +88,9 @@ def FUNCTION_solution(retrieved, power=2.0):
 '''
 
 _POLICY_TEST = """\
-from cbr.testing import check_retrieval_policy, check_reuse_policy
-
 from STEM import FUNCTION, FUNCTION_solution
+
+from cbr.testing import check_retrieval_policy, check_reuse_policy
 
 
 def test_FUNCTION():
@@ -90,10 +98,57 @@ def test_FUNCTION():
     check_reuse_policy(FUNCTION_solution, power=3.0)
 """
 
+_CASE_TYPE = '''\
+"""A domain of one's own: what a case is.
+
+Cases come from a table with these columns:
+
+    minutes,leaf,solution,outcome
+    3,black,good,2.5
+
+    cbr build teas.csv --type FUNCTION --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.hook
+def cbr_case_types():
+    return [
+        cbr.CaseType(
+            "FUNCTION",
+            features=[
+                cbr.Feature("minutes", "how long it brewed", range=(0, 10), weight=3),
+                cbr.Feature("leaf", "what was brewed", values=("black", "green")),
+            ],
+            solutions=["weak", "good", "bitter"],
+        )
+    ]
+'''
+
+_CASE_TYPE_TEST = """\
+from pathlib import Path
+
+import STEM
+
+from cbr.build import build
+from cbr.plugins import Plugins
+
+
+def test_FUNCTION(tmp_path):
+    table = tmp_path / "teas.csv"
+    table.write_text("minutes,leaf,solution,outcome\\n3,black,good,2.5\\n")
+    plugins = Plugins().load([Path(STEM.__file__)])
+    assert plugins.problems == []
+    report = build([table], tmp_path / "teas.db", "FUNCTION", plugins=plugins)
+    assert report.cases == {"FUNCTION": 1}
+"""
+
 STARTERS = {
     "similarity": (_SIMILARITY, _SIMILARITY_TEST),
     "feature": (_FEATURE, _FEATURE_TEST),
     "policy": (_POLICY, _POLICY_TEST),
+    "case-type": (_CASE_TYPE, _CASE_TYPE_TEST),
 }
 
 

@@ -23,10 +23,10 @@ from cbr.casebase import Casebase
 from cbr.errors import CbrError
 from cbr.measure import Bound, Similarity
 from cbr.plugins import default_plugins
-from cbr.retrieve import RetrievalPolicy, Retrieved, Retriever
+from cbr.retrieve import RetrievalPolicy, Retriever
 from cbr.reuse import ReusePolicy
 from cbr.spec import Spec
-from cbr.vectors import Vectors
+from cbr.vectors import Vectors, group
 
 #: Numbers of every sort: whole, close together, far apart.
 NUMBERS: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.75, 5.0, 7.0, 9.0, 9.99, 10.0)
@@ -96,13 +96,17 @@ def check_feature(function: Callable[..., Any], situations: Mapping[str, Sequenc
 def check_retrieval_policy(function: Callable[..., Any], **parameters: Any) -> None:
     """Whether a marked function gives each ranked vector a share, and its reach hides nothing."""
     policy = _policy(function, RetrievalPolicy, parameters)
-    for target in ({"x": 2.0}, {"x": 9.5}):
-        near = _small_retriever(policy)(target)
-        everything = RetrievalPolicy(policy.name, policy.function, policy.spec)
-        same = _small_retriever(everything)(target)
-        assert near.number.tolist() == same.number.tolist(), (
-            f"policy {policy.name!r} retrieves other cases when it sees all: its reach is too short"
-        )
+    everything = RetrievalPolicy(policy.name, policy.function, policy.parameters)
+    # 200 vectors that come in ties of two, seen from inside and from far away.
+    vectors = _made_vectors([step / 40 for step in range(200)] + [50.0] * 7)
+    for x in (0.0, 2.5, 2.51, 5.0, 50.0, 300.0):
+        near, same = (_retriever(vectors, p)({"x": x}) for p in (policy, everything))
+        assert near.number.tolist() == same.number.tolist(), _short(policy)
+        assert near.share.tolist() == same.share.tolist(), _short(policy)
+
+
+def _short(policy: RetrievalPolicy) -> str:
+    return f"policy {policy.name!r} retrieves other cases when it sees all: its reach is too short"
 
 
 def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
@@ -110,7 +114,8 @@ def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
     policy = _policy(function, ReusePolicy, parameters)
     plugins = default_plugins()
     top = plugins.get("retrieval policy", "top").bind(Spec("top", {"k": 4}))
-    retrieved: Retrieved = _small_retriever(top)({"x": 2.0})
+    with tempfile.TemporaryDirectory() as folder, small_casebase(folder) as base:
+        retrieved = _retriever(base.vectors("small"), top)({"x": 2.0})
     scores = np.asarray(policy(retrieved), np.float64)
     assert scores.shape == (3,), f"policy {policy.name!r} gave {scores.shape} for 3 solutions"
     assert np.isfinite(scores).all(), f"policy {policy.name!r} gave {scores}"
@@ -148,10 +153,15 @@ def small_casebase(folder: str | Path) -> Casebase:
     return base
 
 
-def _small_retriever(policy: RetrievalPolicy) -> Retriever:
-    with tempfile.TemporaryDirectory() as folder, small_casebase(folder) as base:
-        vectors: Vectors = base.vectors("small")
-    measure = Similarity("linear", lambda a, b: max(0.0, 1.0 - abs(a - b) / 10))
+def _made_vectors(x: list[float]) -> Vectors:
+    case_type = CaseType("made", [Feature("x", range=(0, 50))], ["low", "middle", "high"])
+    number = np.arange(len(x))
+    values = np.array(x, np.float32)[:, None]
+    return group(case_type, "", values, number % 3, number.astype(np.float64), number)
+
+
+def _retriever(vectors: Vectors, policy: RetrievalPolicy) -> Retriever:
+    measure = Similarity("linear", lambda a, b: max(0.0, 1.0 - abs(a - b) / 50))
     return Retriever(vectors, [measure.bind(vectors.case_type.indexed[0])], [1.0], policy)
 
 

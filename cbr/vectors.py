@@ -44,10 +44,10 @@ class Vectors:
         return np.diff(self.start)
 
     @cached_property
-    def columns(self) -> list[tuple[NDArray[np.float32], NDArray[np.intp]]]:
+    def columns(self) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
         """Per feature: its distinct values, and for each vector which of them it has."""
         pairs = (np.unique(column, return_inverse=True) for column in self.values.T)
-        return [(distinct, inverse.reshape(-1)) for distinct, inverse in pairs]
+        return [(distinct, inverse.reshape(-1).astype(np.int32)) for distinct, inverse in pairs]
 
     def __len__(self) -> int:
         return len(self.values)

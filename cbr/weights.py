@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.case import CaseType
-from cbr.errors import BadWeights
+from cbr.errors import BadWeights, NoSuchName
 from cbr.spec import pairs
 
 
@@ -72,7 +72,9 @@ def weights_of(case_type: CaseType, given: GivenWeights = "") -> list[float]:
             raise BadWeights(
                 f"these weights are for domain {given.domain!r}, not {case_type.domain!r}"
             )
-        given = given.stages.get(case_type.stage, {})
+        if case_type.stage not in given.stages:
+            raise NoSuchName("stage in these weights", case_type.stage, given.stages)
+        given = given.stages[case_type.stage]
     weights = [feature.weight for feature in case_type.indexed]
     for name, value in given.items():
         weights[case_type.position(name)] = _number(name, value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cbr.build import build, case_types_of
+from cbr.build import build
 from cbr.casebase import Casebase
 from cbr.cli import main
 from cbr.plugins import Plugins, use_plugins
@@ -70,7 +70,7 @@ def plugins() -> Plugins:
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     use_plugins(Plugins().load([CARS_PLUGIN]))
     path = tmp_path_factory.mktemp("cars") / "cars.db"
-    build([CARS_CSV], path, case_types_of("car"))
+    build([CARS_CSV], path, "car")
     return path
 
 

@@ -37,6 +37,13 @@ def test_every_package_is_behind_a_wall() -> None:
     assert {name for layer in layers for name in re.split(r"[ |:]+", layer)} == set(PACKAGES)
 
 
+def test_every_folder_of_a_package_is_one() -> None:
+    """A folder without __init__.py would be left out of the wheel without a word."""
+    for package in PACKAGES.values():
+        for path in package.rglob("*.py"):
+            assert (path.parent / "__init__.py").exists(), path
+
+
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_a_room_uses_only_public_names_of_another_room(package: str) -> None:
     for path in PACKAGES[package].rglob("*.py"):

@@ -104,7 +104,10 @@ def make() -> dict[str, NDArray[np.generic]]:
     for seed in range(1000):
         numbers = np.random.default_rng(seed).integers(0, 1 << 32, 13, dtype=np.uint32)
         parts = {}
-        for name, sizes, buckets, bits in (("seven", (7,), 1 << 13, 16), ("few", (5, 6), 1 << 12, 15)):
+        for name, sizes, buckets, bits in (
+            ("seven", (7,), 1 << 13, 16),
+            ("few", (5, 6), 1 << 12, 15),
+        ):
             ranks = [r for r in known if len(r) in sizes]
             keys = np.array([numbers[list(r)].sum(dtype=np.uint32) for r in ranks], np.uint32)
             values = np.array([known[r] for r in ranks], np.uint16)
@@ -124,7 +127,7 @@ def main() -> None:
         there = np.load(OUT)
         same = all(np.array_equal(made[name], there[name]) for name in made)
         sys.exit(0 if same and set(made) == set(there.files) else f"{OUT} is not what this makes")
-    np.savez_compressed(OUT, **made)
+    np.savez_compressed(OUT, **made)  # type: ignore[arg-type]
     print(f"wrote {OUT}: {OUT.stat().st_size} bytes", file=sys.stderr)
 
 

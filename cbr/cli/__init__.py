@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CbrError as error:
         _fail(error, f"Error: {error}", 2)
     except KeyboardInterrupt as error:
-        _fail(error, "Interrupted.", 130)
+        _fail(error, "Interrupted; what was written is whole. Run it again to go on.", 130)
     except Exception as error:
         import sqlite3
 
@@ -39,10 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(given: list[str]) -> None:
     from cbr.cli.app import make_app
     from cbr.cli.output import complain, note, only_results
-    from cbr.errors import PluginFailure
+    from cbr.errors import BadValue, PluginFailure
     from cbr.plugins import Plugins, use_plugins
 
     arguments, files, strict = split_plugin_options(given)
+    for file in files:
+        if not Path(file).is_file():
+            raise BadValue(f"--plugin {file}: there is no such file")
     plugins = use_plugins(Plugins().load(files))
     told: set[str] = set()
 

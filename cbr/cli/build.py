@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbr.cli.options import File, Json
-from cbr.cli.output import complain, emit, lines, progress, table
+from cbr.cli.output import complain, count, emit, lines, note, progress, show_reasons, table
 
 if TYPE_CHECKING:
     from cbr.plugins import Plugins
-    from cbr.sources import CaseSource
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
 _Type = Annotated[
@@ -43,27 +42,26 @@ def add(app: typer.Typer, plugins: Plugins) -> None:
 
 def _with_source_options(plugins: Plugins) -> Any:
     """The build command with the options that case sources bring."""
-    sources: list[CaseSource] = list(plugins.named("case source").values())
     own = list(inspect.signature(build, eval_str=True).parameters.values())[:-1]
-    taken = {parameter.name for parameter in own}
-    extra = []
-    for source in sources:
+    extra: dict[str, inspect.Parameter] = {}
+    for plugin, source in plugins.given("case source"):
         for option in source.options:
-            if option.name in taken:
-                continue
-            taken.add(option.name)
             note = typer.Option("--" + option.name.replace("_", "-"), help=option.help)
             kind: Any = Annotated[option.type | None, note]
-            by_name = inspect.Parameter.KEYWORD_ONLY
-            extra.append(
-                inspect.Parameter(option.name, by_name, default=option.default, annotation=kind)
+            # The default is the reader's own business: an option not given is not passed on.
+            found = inspect.Parameter(
+                option.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
             )
+            if option.name in {parameter.name for parameter in own}:
+                plugins.blame(plugin, f"option --{option.name} is taken by build itself")
+            else:
+                extra.setdefault(option.name, found)
 
     def command(**given: Any) -> None:
         return build(**given)
 
     command.__doc__ = build.__doc__
-    command.__signature__ = inspect.Signature(own + extra)  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature([*own, *extra.values()])  # type: ignore[attr-defined]
     return command
 
 
@@ -78,39 +76,37 @@ def build(
     json: Json = False,
     **options: Any,
 ) -> None:
-    """Build a casebase from files of cases, or add what is new to it."""
-    from cbr.build import build as run
-    from cbr.build import case_types_of
-    from cbr.case import choose_features
-    from cbr.plugins import default_plugins
+    """Build a casebase from files of cases, or add what is new to it.
 
-    extras = default_plugins().named("feature").values()
-    case_types = choose_features(case_types_of(type), features, extras)
+    A table (.csv or .tsv, also .gz, .bz2, .xz) has a row for each case: columns named as the
+    features, `solution`, and if known `outcome`. Case types come from plugins.
+    """
+    from cbr.build import build as run
+
     target = out or _default_out(files[0])
     given = {name: value for name, value in options.items() if value is not None}
     with progress("building", "cases") as tell:
         report = run(
             files,
             target,
-            case_types,
+            type,
+            features=features,
             reader=reader,
             options=given,
             strict=strict,
             limit=limit,
             progress=tell,
         )
+    for sentence in report.notes:
+        note(sentence)
     for path in report.unreadable:
         complain(f"no reader for {path}; it was left out")
     if json:
-        emit(vars(report) | {"features": _names(case_types)})
+        emit(vars(report))
         return
-    records = case_types[0].record + "s"
-    rows = [(stage, count) for stage, count in report.cases.items()]
-    lines(f"{target}: {report.records:,} new {records}, {report.known:,} known already")
-    if rows:
-        table("", ["stage", "new cases"], rows)
-    if report.skipped:
-        table("Skipped", ["reason", records], report.skipped.most_common())
+    lines(f"{target}: {count(report.records, 'new record')}, {report.known:,} known already")
+    table("", ["stage", "new cases"], report.cases.items())
+    show_reasons(report.skipped)
 
 
 def _default_out(first: Path) -> Path:
@@ -120,12 +116,12 @@ def _default_out(first: Path) -> Path:
     return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
 
 
-def _names(case_types: Any) -> dict[str, list[str]]:
-    return {t.stage: [feature.name for feature in t.features] for t in case_types}
-
-
 def rebuild(file: File, features: _Features = "", json: Json = False) -> None:
-    """Compute features anew from the records that a casebase keeps; add or leave out some."""
+    """Compute features anew from the kept records; add some, leave out others.
+
+    Naming the feature set (--features SET) brings back all of its features. What the case type's
+    plugin now says of measures, weights and ranges is taken over, if it is loaded.
+    """
     from cbr.rebuild import rebuild as run
 
     names = run(file, features)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cbr.cli.options import File, Json
-from cbr.cli.output import cell, emit, lines, table
+from cbr.cli.output import cell, count, emit, lines, show_reasons, table
 
 if TYPE_CHECKING:
     from cbr.casebase import Casebase
@@ -23,21 +23,21 @@ def info(file: File, json: Json = False) -> None:
     """What a casebase holds."""
     from cbr.casebase import Casebase
 
-    with Casebase.open(file) as base:
+    with Casebase.open(file) as base, base.reading():
         found = _describe(base)
     if json:
         emit(found)
         return
     records = found["records"]
     lines(
-        f"{file}: {found['domain']} cases from {found[records]:,} {records}, "
+        f"{file}: {found['domain']} cases from {count(found[records], records[:-1])}, "
         f"write version {found['write_version']}"
     )
     stages = [
-        (name, s["cases"], s["vectors"], _shares(s["solutions"]), s["digest"])
+        (name, s["cases"], s["vectors"], _shares(s["solutions"]))
         for name, s in found["stages"].items()
     ]
-    table("", ["stage", "cases", "distinct", "solutions", "digest"], stages)
+    table("", ["stage", "cases", "distinct", "solutions"], stages)
     for name, stage in found["stages"].items():
         table(
             f"Features of {name}",
@@ -47,12 +47,14 @@ def info(file: File, json: Json = False) -> None:
                 for f in stage["features"]
             ],
         )
-    table("Sources", ["file", "reader", records], found["sources"])
-    if found["skipped"]:
-        table("Skipped", ["reason", records], found["skipped"].items())
+    sources = [(s["name"], s["reader"], s[records]) for s in found["sources"]]
+    table("Sources", ["file", "reader", records], sources)
+    show_reasons(found["skipped"])
     for title, section in found["sections"].items():
         rows = section.items() if isinstance(section, dict) else [(cell(row),) for row in section]
         table(title, [], [tuple(row) for row in rows])
+    for name, stage in found["stages"].items():
+        lines(f"digest of {name}: {stage['digest'] or '-'}")
 
 
 def _describe(base: Casebase) -> dict[str, Any]:
@@ -61,9 +63,9 @@ def _describe(base: Casebase) -> dict[str, Any]:
     sections: dict[str, Any] = {}
     for _, given in default_plugins().call("cbr_info", casebase=base):
         sections |= given or {}
-    count = f"SELECT COUNT(*) FROM {base.records}"
+    total = f"SELECT COUNT(*) FROM {base.records_table}"
     sources = (
-        f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records} r WHERE r.source = s.id) "
+        f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records_table} r WHERE r.source = s.id) "
         "FROM sources s ORDER BY id"
     )
     skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
@@ -72,9 +74,12 @@ def _describe(base: Casebase) -> dict[str, Any]:
         "domain": base.domain,
         "write_version": base.write_version,
         "records": base.records,
-        base.records: base.db.execute(count).fetchone()[0],
+        base.records: base.db.execute(total).fetchone()[0],
         "stages": {stage: _describe_stage(base, stage) for stage in base.stages},
-        "sources": [list(row) for row in base.db.execute(sources)],
+        "sources": [
+            dict(zip(("name", "reader", base.records), row, strict=True))
+            for row in base.db.execute(sources)
+        ],
         "skipped": dict(base.db.execute(skipped).fetchall()),
         "sections": sections,
     }
@@ -82,11 +87,11 @@ def _describe(base: Casebase) -> dict[str, Any]:
 
 def _describe_stage(base: Casebase, stage: str) -> dict[str, Any]:
     case_type = base.case_type(stage)
-    count = base.count(stage)
-    vectors = base.vectors(stage) if count else None
+    cases = base.count(stage)
+    vectors = base.vectors(stage) if cases else None
     taken = vectors.counts.sum(axis=0).tolist() if vectors else [0] * len(case_type.solutions)
     return {
-        "cases": count,
+        "cases": cases,
         "vectors": len(vectors) if vectors else 0,
         "digest": base.digest(stage),
         "solutions": dict(zip(case_type.solutions, taken, strict=True)),
@@ -98,6 +103,9 @@ def _describe_stage(base: Casebase, stage: str) -> dict[str, Any]:
                 "meaning": f.meaning,
                 "kind": _kind(f),
                 "unit": f.unit,
+                "range": f.range,
+                "values": list(f.values),
+                "computed": f.computed,
                 "indexed": f.indexed,
                 "similarity": f.similarity if f.indexed else None,
                 "weight": f.weight if f.indexed else None,

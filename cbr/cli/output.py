@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from cbr.build import Progress
 
 
+#: Characters in a line that goes to a pipe or file.
+_WIDE = 160
 #: Where results go when stdout itself is kept clear of everything else.
 _results: TextIO | None = None
 
@@ -55,8 +57,8 @@ def console() -> Console:
     """Where tables go. A pipe gets wide lines, so that nothing is cut off there."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 160
-    return Console(highlight=False, markup=False, emoji=False, width=width, soft_wrap=False)
+    width = None if sys.stdout.isatty() else _WIDE
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -66,10 +68,16 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
     from rich.text import Text
 
     rows = list(rows)
+    if not rows:
+        return
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(heads), show_edge=False)
     for place, head in enumerate(heads or rows[0]):
         words = all(row[place] is None or isinstance(row[place], str) for row in rows)
-        made.add_column(Text(str(head) if heads else ""), justify="left" if words else "right")
+        made.add_column(
+            Text(str(head) if heads else ""),
+            justify="left" if words else "right",
+            overflow="fold",  # a narrow screen may break a value, never cut it
+        )
     for row in rows:
         made.add_row(*(Text(cell(value)) for value in row))
     out = console()
@@ -90,6 +98,27 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     return str(value)
+
+
+def count(number: int, what: str) -> str:
+    """
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def show_reasons(reasons: Mapping[str, int], most: int = 10) -> None:
+    """Why records were skipped, the commonest reasons first."""
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    rest = sum(number for _, number in ordered[most:])
+    shown = ordered[:most] + ([(f"{len(ordered) - most:,} other reasons", rest)] if rest else [])
+    table("Skipped", ["reason", "records"], shown)
+
+
+def width() -> int:
+    """Characters in a line."""
+    return console().width
 
 
 def lines(*sentences: str) -> None:
@@ -120,6 +149,6 @@ def progress(what: str, unit: str) -> Iterator[Progress | None]:
         task = bar.add_task(what, total=None, count=0)
 
         def tell(done: int, total: int, count: int) -> None:
-            bar.update(task, completed=done, total=total, count=count)
+            bar.update(task, completed=done, total=total or None, count=count)
 
         yield tell

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,9 @@ from cbr.cli.output import complain, emit, lines, table
 if TYPE_CHECKING:
     from cbr.plugins import Plugins
 
-_Kind = Annotated[str, typer.Argument(help="similarity, feature or policy.", show_default=False)]
+_Kind = Annotated[
+    str, typer.Argument(help="similarity, feature, policy or case-type.", show_default=False)
+]
 _Target = Annotated[Path, typer.Argument(metavar="FILE.py", show_default=False)]
 
 
@@ -34,7 +36,7 @@ def add(app: typer.Typer, plugins: Plugins) -> None:
 
 
 def _show(plugins: Plugins, json: bool) -> None:
-    found = [
+    found: list[dict[str, Any]] = [
         {
             "name": plugin.name,
             "version": plugin.version or None,
@@ -52,9 +54,16 @@ def _show(plugins: Plugins, json: bool) -> None:
     else:
         table(
             "",
-            ["plugin", "from", "version", "status", "adds"],
+            ["plugin", "from", "version", "status", "hooks", "adds"],
             [
-                (p["name"], p["distribution"], p["version"], p["status"], _adds(p["registered"]))
+                (
+                    p["name"],
+                    p["distribution"],
+                    p["version"],
+                    p["status"],
+                    "\n".join(p["hooks"]),
+                    _adds(p["registered"]),
+                )
                 for p in found
             ],
         )
@@ -64,9 +73,8 @@ def _show(plugins: Plugins, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _adds(registered: object) -> str:
-    assert isinstance(registered, dict)
-    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in registered.items())
+def _adds(registered: dict[str, list[str]]) -> str:
+    return "\n".join(f"{kind}: {', '.join(names)}" for kind, names in registered.items())
 
 
 def new(kind: _Kind, file: _Target, json: Json = False) -> None:

@@ -19,7 +19,7 @@ FEATURES = [
     cbr.Feature(
         "mileage",
         "distance driven",
-        range=(0, 300),
+        range=(0, 400),
         unit="1000 km",
         weight=10,
     ),

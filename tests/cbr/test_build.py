@@ -8,15 +8,18 @@ import lzma
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import CARS_CSV
 
-from cbr.build import build, case_types_of
-from cbr.case import choose_features
+from cbr.build import build
+from cbr.case import Batch, CaseType, Feature, Situated
 from cbr.casebase import Casebase
 from cbr.check import check
+from cbr.definitions import case_types_of
 from cbr.errors import BadValue, CbrError, DifferentRecord, NoSuchName, PluginFailure
 from cbr.plugins import Plugins
+from cbr.prepare import prepare
 from cbr.rebuild import rebuild
 
 LINES = CARS_CSV.read_text().splitlines(keepends=True)
@@ -29,7 +32,7 @@ def make(tmp_path: Path, plugins: Plugins):
     def run(text: str | bytes, name: str = "some.csv", out: str = "out.db", **options):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return build([path], tmp_path / out, case_types_of("car"), **options)
+        return build([path], tmp_path / out, "car", **options)
 
     return run
 
@@ -60,7 +63,7 @@ def test_a_moved_or_compressed_file_is_the_same(make, tmp_path: Path, pack) -> N
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / f"some.csv{suffix}").write_bytes(module.compress("".join(LINES[:50]).encode()))
-    again = build([folder], tmp_path / "out.db", case_types_of("car"))
+    again = build([folder], tmp_path / "out.db", "car")
     assert (again.records, again.known) == (0, 49)
 
 
@@ -151,12 +154,12 @@ def test_a_folder_is_read_and_the_unreadable_named(tmp_path: Path, plugins: Plug
     (folder / "deep").mkdir(parents=True)
     shutil.copy(CARS_CSV, folder / "deep" / "cars.csv")
     (folder / "notes.txt").write_text("hello")
-    report = build([folder], tmp_path / "out.db", case_types_of("car"))
+    report = build([folder], tmp_path / "out.db", "car")
     assert report.cases["car"] == 400
     assert [Path(path).name for path in report.unreadable] == ["notes.txt"]
     shutil.copy(CARS_CSV, folder / "cars.csv")
-    with pytest.raises(BadValue, match=r"2 files are called cars\.csv"):
-        build([folder], tmp_path / "two.db", case_types_of("car"))
+    with pytest.raises(BadValue, match=r"cars\.csv and .*cars\.csv have one name"):
+        build([folder], tmp_path / "two.db", "car")
 
 
 def test_limit_and_delimiter(make) -> None:
@@ -170,9 +173,11 @@ def test_limit_and_delimiter(make) -> None:
 
 
 def test_types_are_found_by_name(plugins: Plugins) -> None:
-    assert [t.name for t in case_types_of("")] == ["car"]
+    assert [t.name for t in case_types_of("", plugins)] == ["car"]
     with pytest.raises(NoSuchName, match="'cars'; did you mean 'car'"):
-        case_types_of("cars")
+        case_types_of("cars", plugins)
+    with pytest.raises(BadValue, match="no case type is loaded"):
+        case_types_of("car", Plugins().load())
 
 
 def test_several_stages_come_from_one_table(tmp_path: Path, plugin_file) -> None:
@@ -193,7 +198,7 @@ def cbr_case_types():
     table.write_text(
         "stage,x,y,solution\nopen,1,,a\nend,2,3,a\nopen,4,,b\nmiddle,1,1,a\nend,1,,a\n"
     )
-    report = build([table], tmp_path / "game.db", case_types_of("game", plugins), plugins=plugins)
+    report = build([table], tmp_path / "game.db", "game", plugins=plugins)
     assert report.cases == {"open": 2, "end": 1}
     assert sorted(report.skipped) == [
         "stage is 'middle'; it must be one of open, end",
@@ -205,9 +210,73 @@ def cbr_case_types():
 
 def test_other_cases_do_not_go_into_a_casebase(make, tmp_path: Path, plugins: Plugins) -> None:
     make("".join(LINES[:10]))
-    fewer = choose_features(case_types_of("car"), "-owners", [])
-    with pytest.raises(BadValue, match="other features; `cbr rebuild`"):
-        build([CARS_CSV], tmp_path / "out.db", fewer)
+    with pytest.raises(BadValue, match=r"has feature 'owners', which .* `cbr rebuild`"):
+        build([CARS_CSV], tmp_path / "out.db", features="-owners")
+    with pytest.raises(BadValue, match="holds car cases, not cat"):
+        build([CARS_CSV], tmp_path / "out.db", "cat")
+
+
+def test_what_was_skipped_and_can_be_read_now_is_taken_in(
+    make, tmp_path: Path, plugins: Plugins
+) -> None:
+    bad = "Lupo,5000,5,50,60,steam,1,buy,1.0\n"
+    make("".join([*LINES[:5], bad]))
+    fuel = plugins.get("case type", "car").feature("fuel")
+    object.__setattr__(fuel, "values", (*fuel.values, "steam"))
+    rebuild(tmp_path / "out.db", plugins=plugins)
+    assert make("".join([*LINES[:5], bad])).records == 1
+    with Casebase.open(tmp_path / "out.db") as base:
+        assert base.count("car") == 5
+        assert base.db.table("skipped").count == 0
+
+
+def test_a_value_that_no_feature_can_have_costs_one_row(make, tmp_path: Path, plugin_file) -> None:
+    from conftest import CARS_PLUGIN
+
+    path = plugin_file(
+        "import cbr, numpy as np\n"
+        '@cbr.feature("root", case_type="car", range=(0, 9))\n'
+        'def root(cars): return np.sqrt(cars["price"] - 3000)\n'
+    )
+    plugins = Plugins().load([CARS_PLUGIN, path])
+    with np.errstate(invalid="ignore"):
+        report = make("".join(LINES), features="+root", plugins=plugins)
+    assert report.skipped["root is nan; it must be a finite number"] > 10
+    assert report.cases["car"] + report.skipped.total() == 400
+    assert check(tmp_path / "out.db") == []
+
+
+class TestADomainThatBreaksItsWord:
+    """`situate` of a plugin is checked before anything is written."""
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            (dict(solution=["sell"]), "solution 'sell'"),
+            (dict(outcome=[1.0, 2.0]), "different lengths"),
+            (dict(outcome=[float("inf")]), "infinite outcome"),
+            (dict(record=[7]), "not given"),
+            (dict(solution=["buy"] * 2, outcome=[0.0] * 2, record=[0] * 2, step=[1] * 2), "two"),
+        ],
+    )
+    def test_a_bad_batch(self, change: dict, says: str) -> None:
+        good = dict(solution=["buy"], outcome=[0.0], record=[0], step=[0])
+        batch = Batch(situations={"x": np.zeros(1)}, **(good | change))
+        with pytest.raises(PluginFailure, match=says):
+            prepare(["body"], self.types(lambda bodies, types: Situated({"car": batch})))
+
+    def types(self, situate) -> list[CaseType]:
+        return [CaseType("car", [Feature("x", range=(0, 1))], ["buy"], situate=situate)]
+
+    @pytest.mark.parametrize("answer", [lambda b, t: 1 / 0, lambda b, t: None])
+    def test_one_that_raises(self, answer) -> None:
+        with pytest.raises(PluginFailure, match="case type 'car' cannot read its records"):
+            prepare(["body"], self.types(answer))
+
+    def test_one_that_invents_a_stage(self) -> None:
+        batch = Batch({"x": np.zeros(1)}, ["buy"], [0.0], [0], [0])
+        with pytest.raises(PluginFailure, match="stage 'boat', which was not asked for"):
+            prepare(["body"], self.types(lambda bodies, types: Situated({"boat": batch})))
 
 
 def test_a_reader_that_fails_is_named(make, plugins: Plugins, monkeypatch) -> None:
@@ -242,10 +311,7 @@ def cost(cars):
         return load
 
     def build(self, tmp_path: Path, plugins: Plugins, wish: str) -> Casebase:
-        types = choose_features(
-            case_types_of("car", plugins), wish, plugins.named("feature").values()
-        )
-        build([CARS_CSV], tmp_path / "f.db", types, plugins=plugins)
+        build([CARS_CSV], tmp_path / "f.db", "car", features=wish, plugins=plugins)
         return Casebase.open(tmp_path / "f.db")
 
     def test_a_dropped_feature_is_built_in(self, tmp_path: Path, with_cost) -> None:
@@ -284,13 +350,68 @@ def cost(cars):
         with self.build(tmp_path, plugins, "+cost") as built, Casebase.open(cars_db) as rebuilt:
             assert built.digest("car") == rebuilt.digest("car")
 
+    def test_a_casebase_keeps_its_features(self, tmp_path: Path, with_cost) -> None:
+        """Building on needs no --features again."""
+        plugins = with_cost()
+        self.build(tmp_path, plugins, "+cost,-owners").close()
+        more = tmp_path / "more.csv"
+        more.write_text("".join(LINES[:3]))
+        report = build([more], tmp_path / "f.db", plugins=plugins)
+        assert report.cases["car"] == 2
+        assert report.features["car"][-1] == "cost"
+        assert "owners" not in report.features["car"]
+
+    def test_what_was_left_out_can_come_back(self, cars_db: Path, plugins: Plugins) -> None:
+        with Casebase.open(cars_db) as base:
+            digest = base.digest("car")
+        assert "fuel" not in rebuild(cars_db, "-fuel", plugins=plugins)["car"]
+        assert "fuel" not in rebuild(cars_db, plugins=plugins)["car"]
+        assert "fuel" in rebuild(cars_db, "+fuel", plugins=plugins)["car"]
+        rebuild(cars_db, "-fuel", plugins=plugins)
+        assert "fuel" in rebuild(cars_db, "default", plugins=plugins)["car"]
+        with Casebase.open(cars_db) as base:
+            assert base.digest("car") == digest
+        with pytest.raises(BadValue, match="feature set 'default' comes with the case type 'car'"):
+            rebuild(cars_db, "default", plugins=Plugins().load())
+
+    def test_an_edited_case_type_is_noted_and_taken_over(self, cars_db: Path, plugin_file) -> None:
+        from conftest import CARS_PLUGIN
+
+        text = CARS_PLUGIN.read_text().replace("weight=30", "weight=77")
+        plugins = Plugins().load([plugin_file(text, "cars.py")])
+        report = build([CARS_CSV], cars_db, plugins=plugins)
+        assert report.known == 400
+        assert "keeps its own definition of feature 'age'" in report.notes[0]
+        rebuild(cars_db, plugins=plugins)
+        with Casebase.open(cars_db) as base:
+            assert base.case_type("car").feature("age").weight == 77
+        other = text.replace('"haggle"', '"bargain"')
+        plugins = Plugins().load([plugin_file(other, "cars.py")])
+        with pytest.raises(BadValue, match="solutions buy, haggle, leave"):
+            build([CARS_CSV], cars_db, plugins=plugins)
+        with pytest.raises(BadValue, match=r"unknown solution 'haggle'|solution is 'haggle'"):
+            rebuild(cars_db, plugins=plugins)
+        assert check(cars_db) == []
+
+    def test_a_feature_that_shares_a_columns_name_does_not_replace_it(
+        self, cars_db: Path, plugin_file
+    ) -> None:
+        path = plugin_file(
+            "import cbr\n"
+            '@cbr.feature("price", case_type="car", range=(0, 1))\n'
+            'def price(cars): return cars["price"] * 0\n'
+        )
+        rebuild(cars_db, plugins=Plugins().load([path]))
+        with Casebase.open(cars_db) as base:
+            assert next(base.cases("car")).values["price"] > 0
+
     @pytest.mark.parametrize(
         ("formula", "says"),
         [
-            ('cars["colour"]', "no column for feature 'cost' 'colour'"),
+            ('cars["colour"]', "'cost' asks for column 'colour'; there is age, "),
             ('cars["price"][:3]', r"shape \(3,\) for 400"),
             ("1 / 0", "'cost' failed: ZeroDivisionError"),
-            ('cars["price"] * float("nan")', "'cost' gave nan"),
+            ('cars["price"] * float("nan")', "row 1: cost is nan; it must be a finite number"),
             ('cars["model"]', "'cost' gave no numbers"),
         ],
     )

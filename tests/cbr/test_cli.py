@@ -21,6 +21,12 @@ def near(a, b, reach=1000.0):
     return max(0.0, 1.0 - abs(a - b) / reach)
 """
 
+COST = """
+import cbr
+@cbr.feature("cost", case_type="car", range=(0, 9000), weight=7)
+def cost(cars): return cars["price"] / (1 + cars["age"])
+"""
+
 
 class TestCycle:
     """The example domain from a table to a refined casebase, by the command line alone."""
@@ -49,7 +55,7 @@ class TestCycle:
     def test_the_same_for_people(self, cbr, cars_db: Path) -> None:
         assert "400 rows" in cbr("info", cars_db).out
         asked = cbr("query", cars_db, "--case", CASE)
-        for words in ("Nearest of", "Why they are near", "Proposal", "What speaks against it"):
+        for words in ("Retrieved", "Local similarity", "Proposal", "What speaks against it"):
             assert words in asked.out
         words = ["--case", CASE, "--solution", "buy", "--outcome", "2.5"]
         assert "retained as case 401" in cbr("retain", cars_db, *words).out
@@ -73,6 +79,35 @@ class TestQuery:
         assert near["local"]["price"] > 0.9
         assert answer["reason"].startswith("proportional over")
         assert "not given, so not compared" in cbr("query", cars_db, "--case", "age=6").err
+
+    def test_nothing_is_cut_off_on_a_narrow_screen(self, cbr, cars_db, monkeypatch) -> None:
+        wide = cbr("query", cars_db, "--case", CASE, "--show", "12").out
+        monkeypatch.setattr("cbr.cli.output._WIDE", 80)
+        narrow = cbr("query", cars_db, "--case", CASE, "--show", "12").out
+        assert "…" not in wide + narrow
+        assert max(map(len, narrow.splitlines())) <= 80
+        digest = cbr("info", cars_db, "--json").json["stages"]["car"]["digest"]
+        assert digest in cbr("info", cars_db).out
+
+    def test_it_shows_what_is_not_compared_too(self, cbr, cars_db: Path) -> None:
+        near = cbr("query", cars_db, "--case", CASE, "--json").json["neighbours"][0]
+        assert near["also"]["model"]
+        assert near["also"]["model"] in cbr("query", cars_db, "--case", CASE).out
+
+    def test_values_outside_a_range_are_noted(self, cbr, cars_db: Path) -> None:
+        answer = cbr("query", cars_db, "--case", "price=99999999,age=5")
+        assert "price 99,999,999 is outside its range, 0 to 40,000" in answer.err
+
+    def test_a_computed_feature_is_computed(self, cbr, cars_db: Path, plugin_file) -> None:
+        path = plugin_file(COST)
+        cbr("rebuild", cars_db, "--features", "+cost", "--plugin", path)
+        words = ["query", cars_db, "--case", "price=7000,age=6", "--json"]
+        assert cbr(*words, "--plugin", path).json["target"]["cost"] == 1000
+        assert "cost" in cbr(*words).json["unknown"]
+
+    def test_a_text_with_commas(self, cbr, cars_db: Path) -> None:
+        given = '{"price": 7000, "age": "6", "model": "Lupo, red"}'
+        assert cbr("query", cars_db, "--case", given, "--json").json["target"]["price"] == 7000
 
     def test_its_options(self, cbr, cars_db: Path) -> None:
         answer = cbr(
@@ -103,11 +138,7 @@ class TestQuery:
         assert cbr(*words).code == 2
 
     def test_a_dropped_feature_is_usable_at_once(self, cbr, tmp_path: Path, plugin_file) -> None:
-        path = plugin_file(
-            "import cbr\n"
-            '@cbr.feature("cost", case_type="car", range=(0, 9000), weight=7)\n'
-            'def cost(cars): return cars["price"] / (1 + cars["age"])\n'
-        )
+        path = plugin_file(COST)
         words = ["--type", "car", "--plugin", CARS_PLUGIN, "--plugin", path, "--json"]
         out = tmp_path / "c.db"
         built = cbr("build", CARS_CSV, "--out", out, "--features", "default,+cost", *words)
@@ -116,11 +147,7 @@ class TestQuery:
         assert answer["weights"]["cost"] == 7
 
     def test_rebuild_takes_a_feature_in(self, cbr, cars_db: Path, plugin_file) -> None:
-        path = plugin_file(
-            "import cbr\n"
-            '@cbr.feature("cost", case_type="car", range=(0, 9000))\n'
-            'def cost(cars): return cars["price"] / (1 + cars["age"])\n'
-        )
+        path = plugin_file(COST)
         answer = cbr("rebuild", cars_db, "--features", "+cost", "--plugin", path, "--json")
         assert answer.json["features"]["car"][-1] == "cost"
         assert cbr("check", cars_db).code == 0
@@ -164,10 +191,14 @@ class TestQuery:
         (["query", "cars.db", "--case", "age=1", "--allow", "steal"], "no solution 'steal'"),
         (["query", "cars.db", "--case", "age=1", "--similarity", "age"], "is not FEATURE=SPEC"),
         (["query", "cars.db", "--case", "age=1", "--similarity", "age=x"], "no similarity 'x'"),
+        (["query", "cars.db", "--case", "{"], "begins with { and is not JSON"),
+        (["query", "cars.db", "--case", '{"age": [1]}'], "'age' in --case is [1]"),
+        (["query", "cars.db", "--case", "age=1", "--policy", "top?k=0"], "it must be 1 or more"),
+        (["build", "cars.csv", "--plugin", "none.py"], "--plugin none.py: there is no such file"),
         (["query", "empty.db", "--case", "x=1"], "stage 'empty' of empty.db has no cases"),
         (["build", "none.csv", "--type", "car"], "no file or folder none.csv"),
         (["build", "text.db", "--type", "car", "--out", "x.db"], "no reader for text.db"),
-        (["build", "cars.csv", "--type", "cat"], "no case type 'cat'"),
+        (["build", "cars.csv", "--type", "cat", "--out", "x.db"], "no case type 'cat'"),
         (["build", "cars.csv", "--type", "car", "--features", "+x"], "no extra feature 'x'"),
         (["build", "cars.csv", "--type", "car", "--out", "text.db"], "not a casebase"),
         (["build", "cars.csv", "--type", "car", "--out", "no/x.db"], "no is no folder"),
@@ -270,7 +301,8 @@ class TestPlugins:
         strict = cbr("info", cars_db, "--plugin", path, "--strict-plugins")
         assert (strict.code, strict.out) == (2, "")
         assert "ModuleNotFoundError" in strict.err
-        assert cbr("info", cars_db, "--plugin", "none.py").err.count("no file none.py") == 1
+        missing = cbr("info", cars_db, "--plugin", "none.py")
+        assert (missing.code, "there is no such file" in missing.err) == (2, True)
 
     def test_a_clash_names_both(self, cbr, cars_db: Path, plugin_file) -> None:
         path = plugin_file(NEAR.replace('"near"', '"linear"'))

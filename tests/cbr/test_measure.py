@@ -73,11 +73,11 @@ def test_a_compiled_measure_that_disagrees_is_not_used(monkeypatch: pytest.Monke
     monkeypatch.setattr(measure, "_WORTH_COMPILING", 0)
     real = measure._grid_loop
 
-    def wrong(function, parameters):
-        loop = real(function, parameters)
+    def wrong(function):
+        loop = real(function)
 
-        def off(a, b, out):
-            loop(a, b, out)
+        def off(a, b, parameters, out):
+            loop(a, b, parameters, out)
             out *= 0.5
 
         return off

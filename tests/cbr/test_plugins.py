@@ -5,14 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import cbr as engine
 from cbr import hookspecs
-from cbr.errors import NameClash
-from cbr.plugins import KINDS, Plugins
+from cbr.errors import NameClash, NoSuchName
+from cbr.plugins import KINDS, Plugins, default_plugins, start_worker
+from cbr.starters import STARTERS
 
 NEAR = """
 import cbr
@@ -181,6 +185,46 @@ def cbr_add_hooks(manager):
         assert [given for _, given in plugins.call("game_bots")] == [["random"]]
 
 
+def test_a_package_may_mark_functions_in_its_modules(tmp_path: Path, monkeypatch) -> None:
+    package = tmp_path / "marked_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from marked_package.inside import near\n")
+    (package / "inside.py").write_text(NEAR)
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = Plugins()
+    plugins.add(__import__("marked_package"), "package")
+    assert list(plugins.named("similarity")) == ["near"]
+
+
+def test_a_worker_loads_what_its_starter_has(plugin_file) -> None:
+    files = Plugins().load([plugin_file(NEAR)]).files
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(1, spawn, initializer=start_worker, initargs=(files,)) as pool:
+        assert pool.submit(_in_worker, "near").result(60) == 0.5
+        with pytest.raises(NoSuchName, match="no similarity 'far'; there is at-most"):
+            pool.submit(_in_worker, "far").result(60)
+
+
+def _in_worker(name: str) -> float:
+    return default_plugins().get("similarity", name).function(0, 500)
+
+
+def test_two_sources_of_one_name_do_not_stop_other_commands(cbr, cars_db, plugin_file) -> None:
+    path = plugin_file(
+        """
+import cbr
+@cbr.hook
+def cbr_case_sources():
+    taken = cbr.SourceOption("limit", "x", 7)
+    return [cbr.CaseSource("table", lambda p, h: False, lambda p: [], options=(taken,))]
+"""
+    )
+    assert cbr("query", cars_db, "--case", "age=5", "--plugin", path).code == 0
+    listed = cbr("plugins", "--plugin", path)
+    assert (listed.code, "case source 'table' is registered by two" in listed.err) == (1, True)
+    assert "option --limit is taken by build itself" in listed.err
+
+
 def test_a_plugin_that_prints_does_not_reach_stdout(plugin_file, capsys) -> None:
     Plugins().load([plugin_file("print('hello')\n" + NEAR)])
     assert capsys.readouterr().out == ""
@@ -191,16 +235,17 @@ def test_every_kind_has_a_hook() -> None:
 
 
 class TestStarters:
-    @pytest.mark.parametrize("kind", ["similarity", "feature", "policy"])
+    @pytest.mark.parametrize("kind", sorted(STARTERS))
     def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, kind: str) -> None:
-        path = tmp_path / f"my_{kind}.py"
+        name = "my_" + kind.replace("-", "_")
+        path = tmp_path / f"{name}.py"
         answer = cbr("plugins", "new", kind, path)
         assert answer.code == 0, answer.err
         plugins = Plugins().load([path])
         assert plugins.problems == []
-        assert plugins.registered_by(plugin(plugins, f"my_{kind}"))
+        assert plugins.registered_by(plugin(plugins, name))
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_my_{kind}.py"],
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_{name}.py"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -208,6 +253,13 @@ class TestStarters:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "1 passed" in done.stdout
+        # A starter written into this project's folder must not break its checks.
+        config = ["--config", str(ROOT / "pyproject.toml"), str(tmp_path)]
+        for words in (["check", *config], ["format", "--check", *config]):
+            done = subprocess.run(
+                [sys.executable, "-m", "ruff", *words], capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
 
     def test_a_similarity_is_ten_lines(self, cbr, tmp_path: Path) -> None:
         cbr("plugins", "new", "similarity", tmp_path / "my_measure.py")

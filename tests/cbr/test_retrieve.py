@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import cbr
 from cbr.case import CaseType, Feature
+from cbr.casebase import Casebase
 from cbr.errors import BadValue, BadWeights, EmptyStage, NoSuchName, PluginFailure
 from cbr.index import IndexKind, Reach
 from cbr.measure import Similarity
@@ -125,9 +126,15 @@ def test_policies(small) -> None:
     assert taken(small, 5, policy="threshold?above=0.8&cap=2") == [(5, 1), (4, 0.5), (6, 0.5)]
 
 
-def test_a_similarity_at_the_threshold_is_in(small) -> None:
-    """0.9 in floats is a little more or less; the tolerance makes it in, from both sides."""
-    assert [v for v, _ in taken(small, 5, policy="radius?above=0.9")] == [5, 4, 6]
+def test_a_similarity_at_the_threshold_is_in(tmp_path: Path) -> None:
+    """0.97 from float32 features is not quite 0.97; the tolerance makes it in."""
+    thing = CaseType("thing", [Feature("x", range=(0, 1))], ["a"])
+    with Casebase.create(tmp_path / "t.db", [thing]) as base:
+        with base.transaction():
+            base.add("thing", {"x": [0.33, 0.3301]}, ["a", "a"], [None] * 2, [None] * 2, [0, 1])
+        got = retrieve(base, "thing", {"x": 0.3}, policy="radius?above=0.97")
+        assert got.similarity[0] != 0.97
+        assert got.vectors.values[got.number].tolist() == [[np.float32(0.33)]]
 
 
 @pytest.mark.parametrize(
@@ -143,13 +150,22 @@ def test_a_similarity_at_the_threshold_is_in(small) -> None:
         (dict(weights={"q": 1}), NoSuchName, "'q'"),
         (dict(weights="nowhere.json"), BadWeights, "nowhere.json"),
         (dict(similarity={"q": "linear"}), NoSuchName, "'q'"),
-        (dict(similarity={"x": "liner"}), NoSuchName, "did you mean 'linear'"),
+        (dict(similarity={"x": "liner"}), BadValue, "feature 'x': .* did you mean 'linear'"),
+        (dict(index="exact?m=3"), NoSuchName, "parameter of 'exact'"),
+        (dict(policy="top?k=2.5"), BadValue, "whole number"),
+        (dict(policy="threshold?above=inf"), BadValue, "finite"),
         (dict(index="exakt"), NoSuchName, "did you mean 'exact'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(small, options, error, says: str) -> None:
     with pytest.raises(error, match=says):
         retriever(small, "small", **options)
+
+
+@pytest.mark.parametrize("policy", ["top?k=0", "top?k=-3", "threshold?above=0.1&cap=0"])
+def test_nothing_is_no_number_of_cases(small, policy: str) -> None:
+    with pytest.raises(BadValue, match="it must be 1 or more"):
+        retrieve(small, "small", {"x": 1}, policy=policy)
 
 
 def test_a_target_must_say_something(small) -> None:
@@ -171,18 +187,56 @@ def test_an_index_proposes_and_the_engine_scores(small, plugins: Plugins) -> Non
     asked = []
 
     class Few:
-        def __init__(self, vectors):
-            self.vectors = vectors
+        def __init__(self, vectors, measures, many=2):
+            self.many = many
+            assert [bound.measure.name for bound in measures] == ["linear"]
 
         def candidates(self, target, weights, reach):
             asked.append((target.tolist(), weights.tolist(), reach))
-            return np.array([1, 0])
+            return np.array([7, 1, 0, 1, 0])[-self.many :]
 
     plugins.add(given_by("cbr_indices", IndexKind("few", Few)), "few")
     got = retrieve(small, "small", {"x": 1.0}, index="few", policy="top?k=5", plugins=plugins)
     assert got.number.tolist() == [1, 0]
     assert got.similarity.tolist() == [1.0, 0.9]
     assert asked == [([1.0], [1.0], Reach(2.0, 5))]
+    got = retrieve(
+        small, "small", {"x": 1.0}, index="few?many=5", policy="top?k=9", plugins=plugins
+    )
+    assert got.number.tolist() == [1, 0, 7]
+    assert got.similarity.tolist() == pytest.approx([1.0, 0.9, 0.2])
+
+
+def test_all_candidates_in_any_order_keep_their_scores(small, plugins: Plugins) -> None:
+    """As FAISS would propose them: nearest first, or not sorted at all."""
+
+    class Backwards:
+        def __init__(self, vectors, measures):
+            self.count = len(vectors)
+
+        def candidates(self, target, weights, reach):
+            return np.arange(self.count)[::-1]
+
+    plugins.add(given_by("cbr_indices", IndexKind("backwards", Backwards)), "backwards")
+    options = dict(policy="radius?above=0", plugins=plugins)
+    for x in (0.0, 3.0, 9.0):
+        same = retrieve(small, "small", {"x": x}, **options)
+        got = retrieve(small, "small", {"x": x}, index="backwards", **options)
+        assert got.number.tolist() == same.number.tolist()
+        assert got.similarity.tolist() == same.similarity.tolist()
+
+
+@pytest.mark.parametrize("number", [-1, 8])
+def test_an_index_that_proposes_nonsense_is_named(small, plugins: Plugins, number: int) -> None:
+    class Odd:
+        def __init__(self, vectors, measures): ...
+
+        def candidates(self, target, weights, reach):
+            return [0, number]
+
+    plugins.add(given_by("cbr_indices", IndexKind("odd", Odd)), "odd")
+    with pytest.raises(PluginFailure, match=f"proposes vector {number}; there are 0 to 7"):
+        retrieve(small, "small", {"x": 1.0}, index="odd", plugins=plugins)
 
 
 @pytest.mark.parametrize("name", ["threshold", "top", "radius"])
@@ -242,13 +296,23 @@ class TestReuse:
         with pytest.raises(NoSuchName, match="'hih'; did you mean 'high'"):
             self.probabilities(small, 2, "majority", allowed=["hih"])
 
+    def test_a_tie_goes_to_the_better_outcome_and_is_said(self, small) -> None:
+        def at_two():
+            return reuse(retrieve(small, "small", {"x": 2}, policy="radius?above=1"), "majority")
+
+        assert (at_two().solution, at_two().probabilities["low"]) == ("low", 0.5)
+        assert at_two().reason.endswith("tied with middle")
+        with small.transaction():
+            small.db.execute("UPDATE cases_small SET outcome = 9 WHERE id = 4")
+        assert at_two().solution == "middle"
+
     def test_nothing_retrieved_is_said(self, small) -> None:
         with pytest.raises(EmptyStage, match="no case was retrieved"):
             self.probabilities(small, 7, "majority", policy="radius?above=1")
 
     def test_outcomes_must_be_known(self, small) -> None:
-        small.db.conn.execute("UPDATE cases_small SET outcome = NULL")
-        small.db.conn.commit()
+        with small.transaction():
+            small.db.execute("UPDATE cases_small SET outcome = NULL")
         with pytest.raises(BadValue, match="no retrieved case has a known outcome"):
             self.probabilities(small, 2, "best-outcome")
 

@@ -58,7 +58,7 @@ def test_examples_can_be_used(cbr, cars_db: Path, tmp_path: Path, plugin_file) -
     with_example("cbr_similarities", *query, "--similarity", "price=no-dearer")
     with_example("cbr_retrieval_policies", *query, "--policy", "nearly-best?gap=0.1")
     with_example("cbr_reuse_policies", *query, "--reuse", "careful")
-    with_example("cbr_indices", *query, "--index", "same-first")
+    with_example("cbr_indices", *query, "--index", "near-first?slack=900")
     build = ["build", "--type", "car", "--out", tmp_path / "f.db", "--features", "+yearly"]
     with_example("cbr_features", *build, CARS_CSV)
     with_example("cbr_features", "rebuild", cars_db, "--features", "+yearly")
@@ -101,6 +101,35 @@ def test_every_command_is_on_its_page_with_an_example() -> None:
     for path, context in commands(app, "cbr"):
         assert f"## `{path}`" in page
         assert "Example: cbr" in context.get_help(), path
+
+
+def test_every_measure_and_policy_is_described_with_its_parameters() -> None:
+    from cbr.measure import FromFeature
+    from cbr.spec import Spec, settle
+
+    page = (ROOT / "docs" / "using.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)$", page, re.M))
+    plugins = Plugins().load()
+    for kind, skip in (("similarity", 2), ("retrieval policy", 1), ("reuse policy", 1)):
+        for name, thing in plugins.named(kind).items():
+            assert name in rows, f"{kind} {name}"
+            parameters = inspect.signature(thing.function).parameters.values()
+            for parameter in list(parameters)[skip:]:
+                given = isinstance(parameter.default, FromFeature) or (
+                    parameter.default is inspect.Parameter.empty
+                )
+                shown = parameter.name if given else f"{parameter.name}={parameter.default}"
+                assert f"`{shown}`" in rows[name], f"{name} {shown}"
+    assert settle(plugins.get("retrieval policy", "top").function, 1, Spec("top")) == {"k": 10}
+
+
+def test_the_weights_of_the_docs_are_weights(tmp_path: Path) -> None:
+    from cbr.weights import Weights
+
+    page = (ROOT / "docs" / "using.md").read_text("utf-8")
+    [example] = re.findall(r"```json\n(.*?)```", page, re.S)
+    (tmp_path / "w.json").write_text(example)
+    assert Weights.load(tmp_path / "w.json").stages["car"]["price"] == 30
 
 
 def test_links_lead_somewhere() -> None:

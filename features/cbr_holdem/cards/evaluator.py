@@ -15,7 +15,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-
 from cbr_holdem.cards.card import Cards, cards, verify_distinct
 
 TABLES = Path(__file__).with_name("evaluator.npz")
@@ -82,6 +81,25 @@ def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
         if card & 3 == suit:
             mask |= 1 << (card >> 2)
     return FLUSH_STRENGTH[mask]
+
+
+@njit(cache=True)
+def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
+    """Strength of a hole (2) and a full board (5) whose keys add up to `key` (from EMPTY)."""
+    flush = key & _FLUSH_BITS
+    if not flush:
+        return np.int64(seven_strength(key))
+    suit = 0
+    while not (flush >> np.uint64(43 + 4 * suit)) & np.uint64(1):
+        suit += 1
+    mask = 0
+    for card in hole:
+        if card & 3 == suit:
+            mask |= 1 << (card >> 2)
+    for card in board:
+        if card & 3 == suit:
+            mask |= 1 << (card >> 2)
+    return np.int64(FLUSH_STRENGTH[mask])
 
 
 @njit(cache=True)

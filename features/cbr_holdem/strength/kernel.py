@@ -20,6 +20,9 @@ from cbr_holdem.cards.evaluator import FLUSH_STRENGTH, RANK_NUMBERS, few_strengt
 
 #: Keys of the ranks, as 64-bit numbers that add up to a hand's key.
 _KEYS = RANK_NUMBERS.astype(np.uint64)
+#: The 91 pairs of ranks, and the sums of their keys.
+_LOW, _HIGH = np.triu_indices(13)
+_PAIR_KEYS = _KEYS[_LOW] + _KEYS[_HIGH]
 
 
 @njit(cache=True)
@@ -114,15 +117,28 @@ def _relations_now(hole: Any, board: Any, key: Any, suits: Any, relation: Any) -
 
 
 @njit(cache=True)
+def _order_pairs(relation: Any, order: Any, ends: Any) -> None:
+    """Rank pairs by what we are to them now, so that a whole run of them has one relation."""
+    at = 0
+    for wanted in range(3):
+        for pair in range(91):
+            if relation[_LOW[pair], _HIGH[pair]] == wanted:
+                order[at] = pair
+                at += 1
+        ends[wanted] = at
+
+
+@njit(cache=True)
 def _count_opponents(
     mine: Any,
     key: Any,
-    suit: Any,
     mask: Any,
     held: Any,
     cards: Any,
     counts: Any,
     relation: Any,
+    order: Any,
+    ends: Any,
     weight: Any,
     matrix: Any,
 ) -> Any:
@@ -130,33 +146,35 @@ def _count_opponents(
 
     The board is complete for this look: rank key, and ranks (mask, held) of the suit.
     """
-    ahead = 0
-    tied = 0
     one = held >= 4  # one card of the suit is enough for a flush
     both = held >= 3
-    for a in range(13):
-        plain_a = counts[a]
-        all_a = plain_a if one else plain_a + counts[13 + a]
-        if all_a == 0:
-            continue
-        for b in range(a, 13):
-            if one:
-                hands = _pairs(a, b, counts)
-            elif a == b:
-                hands = all_a * (all_a - 1) // 2
-            else:
-                hands = all_a * (counts[b] + counts[13 + b])
-                if both:
-                    hands -= counts[13 + a] * counts[13 + b]
-            if hands == 0:
-                continue
-            if held >= 5:
-                later = _relation(mine, FLUSH_STRENGTH[mask])
-            else:
-                later = _relation(mine, _by_ranks(key + _KEYS[a] + _KEYS[b], cards))
-            ahead += hands * (later == 0)
-            tied += hands * (later == 1)
-            matrix[relation[a, b], later] += weight * hands
+    share = 0
+    at = 0
+    for now in range(3):
+        ahead = 0
+        tied = 0
+        every = 0
+        while at < ends[now]:
+            pair = order[at]
+            at += 1
+            a, b = _LOW[pair], _HIGH[pair]
+            # Hands of these ranks that make no flush (with five of the suit, no better one).
+            hands = _pairs(a, b, counts)
+            if not one:
+                if a == b:
+                    hands += counts[a] * counts[13 + a]
+                else:
+                    hands += counts[a] * counts[13 + b] + counts[13 + a] * counts[b]
+                    if not both:
+                        hands += counts[13 + a] * counts[13 + b]
+            theirs = FLUSH_STRENGTH[mask] if held == 5 else _by_ranks(key + _PAIR_KEYS[pair], cards)
+            every += hands
+            ahead += hands * (mine > theirs)
+            tied += hands * (mine == theirs)
+        share += 2 * ahead + tied
+        matrix[now, 0] += weight * ahead
+        matrix[now, 1] += weight * tied
+        matrix[now, 2] += weight * (every - ahead - tied)
     if both:
         for a in range(13):
             if counts[13 + a] == 0:
@@ -165,17 +183,14 @@ def _count_opponents(
             if one:
                 later = _relation(mine, FLUSH_STRENGTH[with_a])
                 for b in range(13):
-                    hands = counts[b]
-                    ahead += hands * (later == 0)
-                    tied += hands * (later == 1)
-                    matrix[relation[13 + a, b], later] += weight * hands
+                    share += counts[b] * (2 - later)
+                    matrix[relation[13 + a, b], later] += weight * counts[b]
             for b in range(a + 1, 13):
                 if counts[13 + b]:
                     later = _relation(mine, FLUSH_STRENGTH[with_a | (1 << b)])
-                    ahead += later == 0
-                    tied += later == 1
+                    share += 2 - later
                     matrix[relation[13 + a, 13 + b], later] += weight
-    return 2 * ahead + tied
+    return share
 
 
 @njit(cache=True)
@@ -188,13 +203,15 @@ def _one_runout(
     cards: Any,
     counts: Any,
     relation: Any,
+    order: Any,
+    ends: Any,
     weight: Any,
     matrix: Any,
     moments: Any,
 ) -> None:
     mine = _own(hole, key, suit, mask, held, cards)
     twice = _count_opponents(
-        mine, key, suit, mask, held, cards, counts, relation, weight, matrix
+        mine, key, mask, held, cards, counts, relation, order, ends, weight, matrix
     )
     moments[0] += weight * twice
     moments[1] += weight * twice * twice
@@ -212,6 +229,9 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
     key = _setting(hole, board, suits, seen)
     relation = np.empty((26, 26), np.int64)
     _relations_now(hole, board, key, suits, relation)
+    order = np.empty(91, np.int64)
+    ends = np.empty(3, np.int64)
+    _order_pairs(relation, order, ends)
     cards = len(board) + more + 2
     counts = np.empty(26, np.int64)
     # Run-outs by ranks alone; those that make a flush possible are taken out below.
@@ -238,8 +258,19 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
                     counts[x] -= 1
                     with_x = mask | (1 << a) if x >= 13 else mask
                     _one_runout(
-                        hole, key + _KEYS[a], suit, with_x, in_suit, cards, counts, relation,
-                        ways, matrix, moments,
+                        hole,
+                        key + _KEYS[a],
+                        suit,
+                        with_x,
+                        in_suit,
+                        cards,
+                        counts,
+                        relation,
+                        order,
+                        ends,
+                        ways,
+                        matrix,
+                        moments,
                     )
                     counts[x] += 1
                 continue
@@ -258,8 +289,19 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
                 if y >= 13:
                     with_both |= 1 << b
                 _one_runout(
-                    hole, key + _KEYS[a] + _KEYS[b], suit, with_both, held, cards, counts,
-                    relation, ways, matrix, moments,
+                    hole,
+                    key + _KEYS[a] + _KEYS[b],
+                    suit,
+                    with_both,
+                    held,
+                    cards,
+                    counts,
+                    relation,
+                    order,
+                    ends,
+                    ways,
+                    matrix,
+                    moments,
                 )
                 counts[x] += 1
                 counts[y] += 1
@@ -275,7 +317,19 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
                 board_key += _KEYS[b]
                 counts[b] -= 1
             _one_runout(
-                hole, board_key, -1, 0, 0, cards, counts, relation, ways, matrix, moments
+                hole,
+                board_key,
+                -1,
+                0,
+                0,
+                cards,
+                counts,
+                relation,
+                order,
+                ends,
+                ways,
+                matrix,
+                moments,
             )
             counts[a] += 1
             if b < 13:
@@ -297,6 +351,8 @@ def stand(hole: Any, board: Any, now: Any) -> None:
     mine = _own(hole, key, suit, mask, held, cards)
     relation = np.zeros((26, 26), np.int64)
     matrix = np.zeros((3, 3), np.int64)
-    _count_opponents(mine, key, suit, mask, held, cards, counts, relation, 1, matrix)
+    ends = np.full(3, 91)
+    order = np.arange(91)
+    _count_opponents(mine, key, mask, held, cards, counts, relation, order, ends, 1, matrix)
     for later in range(3):
         now[later] = matrix[0, later]

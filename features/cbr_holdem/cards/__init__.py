@@ -1,0 +1,1 @@
+"""Cards, hands and ranges, and the evaluator."""

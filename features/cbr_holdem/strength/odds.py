@@ -1,0 +1,280 @@
+"""Odds: how often each player wins, ties and loses when the rest of the board is dealt.
+
+A player is a range: one hand, several, or any. Where it is cheap every deal is counted; else deals
+are drawn until the standard error of the first player's equity is small enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import DECK, HANDS, Cards, cards, names, verify_distinct
+from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
+from cbr_holdem.cards.ranges import hands_of
+from cbr_holdem.chance import below, key, step
+
+#: Evaluations that an exact count may take: about a second.
+_CHEAP = 60_000_000
+#: Deals drawn between looks at the standard error.
+_BATCH = 50_000
+
+
+@dataclass(frozen=True)
+class Odds:
+    """Chances of one player; `standard_error` is that of the equity, 0 where `exact`."""
+
+    win: float
+    tie: float
+    lose: float
+    equity: float
+    standard_error: float
+    exact: bool
+    deals: int
+
+
+def odds(
+    players: list[str],
+    board: str = "",
+    *,
+    opponents: int = 0,
+    error: float = 0.001,
+    seed: int = 1,
+    most: int = 100_000_000,
+) -> list[Odds]:
+    """Odds of each player (a range such as ``AhKs`` or ``TT+``) and of `opponents` more with any
+    hand, on a board of 0, 3, 4 or 5 cards.
+
+    >>> round(odds(["QsQh", "AcKc"])[0].equity, 6)
+    0.537855
+    """
+    table = cards(board, "board")
+    if len(table) not in (0, 3, 4, 5):
+        raise BadValue(f"a board has 0, 3, 4 or 5 cards, not {len(table)} ({names(table)})")
+    count = len(players) + opponents
+    if opponents < 0 or not players or not 2 <= count <= 10:
+        raise BadValue(f"{count} players; a table for odds has 2 to 10 (up to 9 opponents)")
+    if not (math.isfinite(error) and error > 0):
+        raise BadValue(f"the standard error to reach is {error}; it must be above 0")
+    ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
+    _verify_single_hands(ranges, table)
+    joint = _joint(ranges, len(table))
+    if joint is not None:
+        if not len(joint):
+            raise BadValue("these ranges cannot be dealt together: they need the same cards")
+        return _count(joint, table)
+    return _draw(ranges, table, error, seed, most)
+
+
+def _free(text: str, board: list[int]) -> Cards:
+    hands = hands_of(text)
+    free = _not_on(hands, board)
+    if not len(free):
+        verify_distinct([*hands[0].tolist(), *board], "hands and board")
+        raise BadValue(f"every hand of {text!r} shares a card with the board")
+    return free
+
+
+def _not_on(hands: Cards, board: list[int]) -> Cards:
+    return hands[~np.isin(hands, board).any(axis=1)]
+
+
+def _verify_single_hands(ranges: list[Cards], board: list[int]) -> None:
+    known = [int(card) for hands in ranges if len(hands) == 1 for card in hands[0]]
+    verify_distinct([*known, *board], "hands and board")
+
+
+def _joint(ranges: list[Cards], board: int) -> NDArray[np.uint8] | None:
+    """Every way to deal hands of these ranges, [t, players, 2]; None if there are too many."""
+    boards = math.comb(DECK - 2 * len(ranges) - board, 5 - board)
+    if math.prod(len(hands) for hands in ranges) * boards * len(ranges) > 2 * _CHEAP:
+        return None
+    joint = ranges[0][:, None, :]
+    for hands in ranges[1:]:
+        left, right = np.repeat(joint, len(hands), axis=0), np.tile(hands, (len(joint), 1))
+        used = left.reshape(len(left), -1)
+        clash = (used[:, :, None] == right[:, None, :]).any(axis=(1, 2))
+        joint = np.concatenate([left, right[:, None, :]], axis=1)[~clash]
+    return np.ascontiguousarray(joint)
+
+
+@njit(cache=True)
+def _compare(keys: Any, hands: Any, board: Any, found: Any) -> None:
+    """Strengths of all players on a full board into `found`."""
+    for p in range(len(keys)):
+        found[p] = strength_of_key(keys[p], hands[p], board)
+
+
+@njit(cache=True)
+def _tally(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
+    best, many = found[0], 1
+    for p in range(1, len(found)):
+        if found[p] > best:
+            best, many = found[p], 1
+        elif found[p] == best:
+            many += 1
+    for p in range(len(found)):
+        if found[p] == best:
+            if many == 1:
+                wins[p] += 1
+            else:
+                ties[p] += 1
+            shares[p] += 1 / many
+            squares[p] += 1 / (many * many)
+
+
+@njit(cache=True)
+def _count_all(joint: Any, board: Any, rest: Any, wins: Any, ties: Any, shares: Any) -> Any:
+    """Every completion (rows of `rest`, places among the cards left) of every joint deal."""
+    players = joint.shape[1]
+    squares = np.zeros(players)
+    found = np.empty(players, np.int64)
+    keys = np.empty(players, np.uint64)
+    full = np.empty(5, np.uint8)
+    left = np.empty(DECK, np.uint8)
+    for t in range(len(joint)):
+        used = np.zeros(DECK, np.bool_)
+        base = EMPTY
+        for i in range(len(board)):
+            full[i] = board[i]
+            used[board[i]] = True
+            base += CARD_KEYS[board[i]]
+        for p in range(players):
+            used[joint[t, p, 0]] = True
+            used[joint[t, p, 1]] = True
+        count = 0
+        for card in range(DECK):
+            if not used[card]:
+                left[count] = card
+                count += 1
+        for r in range(len(rest)):
+            board_key = base
+            for i in range(rest.shape[1]):
+                card = left[rest[r, i]]
+                full[len(board) + i] = card
+                board_key += CARD_KEYS[card]
+            for p in range(players):
+                keys[p] = board_key + CARD_KEYS[joint[t, p, 0]] + CARD_KEYS[joint[t, p, 1]]
+            _compare(keys, joint[t], full, found)
+            _tally(found, wins, ties, shares, squares)
+    return len(joint) * len(rest)
+
+
+def _count(joint: NDArray[np.uint8], board: list[int]) -> list[Odds]:
+    players = joint.shape[1]
+    left = DECK - 2 * players - len(board)
+    missing = 5 - len(board)
+    rest = np.array(list(combinations(range(left), missing)), np.uint8).reshape(-1, missing)
+    wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
+    shares = np.zeros(players)
+    deals = _count_all(joint, np.array(board, np.uint8), rest, wins, ties, shares)
+    return [_odds(wins[p], ties[p], shares[p], 0.0, deals, True) for p in range(players)]
+
+
+@njit(cache=True)
+def _draw_some(
+    hands: Any,
+    start: Any,
+    board: Any,
+    seed: Any,
+    first: Any,
+    many: Any,
+    wins: Any,
+    ties: Any,
+    shares: Any,
+    squares: Any,
+) -> Any:
+    """Draw deals first ... first + many - 1; hands of player p are hands[start[p]:start[p + 1]].
+
+    Hands are drawn independently and a deal that uses a card twice is drawn again, so that every
+    way to deal the ranges is as likely. Returns how many draws had to be repeated.
+    """
+    players = len(start) - 1
+    found = np.empty(players, np.int64)
+    keys = np.empty(players, np.uint64)
+    own = np.empty((players, 2), np.uint8)
+    full = np.empty(5, np.uint8)
+    repeated = 0
+    base = EMPTY
+    on_board = np.zeros(DECK, np.bool_)
+    for i in range(len(board)):
+        full[i] = board[i]
+        on_board[board[i]] = True
+        base += CARD_KEYS[board[i]]
+    used = np.empty(DECK, np.bool_)
+    for deal in range(first, first + many):
+        state = key(seed, deal, 0, 0)
+        tries = 0
+        while tries < 10_000:
+            tries += 1
+            used[:] = on_board
+            good = True
+            for p in range(players):
+                state = step(state)
+                at = start[p] + below(state, start[p + 1] - start[p])
+                a, b = hands[at, 0], hands[at, 1]
+                if used[a] or used[b]:
+                    good = False
+                    break
+                used[a] = True
+                used[b] = True
+                own[p, 0], own[p, 1] = a, b
+            if good:
+                break
+        if tries == 10_000:
+            return -1
+        repeated += tries - 1
+        board_key = base
+        for i in range(len(board), 5):
+            state = step(state)
+            card = below(state, DECK)
+            while used[card]:
+                state = step(state)
+                card = below(state, DECK)
+            used[card] = True
+            full[i] = card
+            board_key += CARD_KEYS[card]
+        for p in range(players):
+            keys[p] = board_key + CARD_KEYS[own[p, 0]] + CARD_KEYS[own[p, 1]]
+        _compare(keys, own, full, found)
+        _tally(found, wins, ties, shares, squares)
+    return repeated
+
+
+def _draw(ranges: list[Cards], board: list[int], error: float, seed: int, most: int) -> list[Odds]:
+    players, table = len(ranges), np.array(board, np.uint8)
+    hands = np.concatenate(ranges)
+    start = np.cumsum([0] + [len(r) for r in ranges])
+    wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
+    shares, squares = np.zeros(players), np.zeros(players)
+    deals = 0
+    while deals < most:
+        many = min(_BATCH, most - deals)
+        if _draw_some(hands, start, table, seed, deals, many, wins, ties, shares, squares) < 0:
+            raise BadValue("these ranges can hardly be dealt together: they need the same cards")
+        deals += many
+        if _error(shares[0], squares[0], deals) <= error:
+            break
+    return [
+        _odds(wins[p], ties[p], shares[p], _error(shares[p], squares[p], deals), deals, False)
+        for p in range(players)
+    ]
+
+
+def _error(share: float, square: float, deals: int) -> float:
+    """Standard error of a mean share."""
+    mean = share / deals
+    return math.sqrt(max(0.0, square / deals - mean * mean) / max(1, deals - 1))
+
+
+def _odds(wins: Any, ties: Any, share: Any, error: float, deals: int, exact: bool) -> Odds:
+    win, tie = int(wins) / deals, int(ties) / deals
+    lose = (deals - int(wins) - int(ties)) / deals
+    return Odds(win, tie, lose, float(share) / deals, error, exact, deals)

@@ -1,0 +1,155 @@
+"""What a hand is worth on a board: hand strength, potential, and the strength to be expected.
+
+All values are exact. With W, T, L the opponents' hands we beat, tie and lose to now, and R run-outs
+for each of them (990 from the flop, 45 for one card of it, 44 from the turn):
+
+    HS    = (W + T/2) / (W + T + L)            against one opponent
+    IHS   = HS^n                               against n of them
+    PPOT  = (behind->ahead + behind->tied/2 + tied->ahead/2) / (R (L + T/2))
+    NPOT  = (ahead->behind + ahead->tied/2 + tied->behind/2) / (R (W + T/2))
+    EHS   = HS^n + (1 - HS^n) PPOT
+    E[HS], E[HS2] = mean over run-outs of the river's HS, and of its square
+
+A potential with nothing to divide by is 0. Sources: Billings et al.; CASPER 3.2.2, whose printed
+pseudo-code leaves out R. HS (1 - NPOT) + (1 - HS) PPOT is the equity against one random hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import HANDS, Cards, cards, names, verify_distinct
+from cbr_holdem.strength.kernel import look, stand
+
+#: Columns of a batch of strengths.
+COLUMNS = ("hs", "ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2")
+
+
+@dataclass(frozen=True)
+class Strength:
+    """One hand on one board. Potentials are for two cards on the flop, one on the turn; on the
+    river there is none (NaN)."""
+
+    wins: int
+    ties: int
+    losses: int
+    hs: float
+    ppot: float
+    npot: float
+    ppot1: float
+    npot1: float
+    e_hs: float
+    e_hs2: float
+
+    def ihs(self, opponents: int = 1) -> float:
+        """Chance that no opponent has a better hand now, as if they were independent."""
+        return float(self.hs**opponents)
+
+    def ehs(self, opponents: int = 1) -> float:
+        """Chance to have the best hand now or to become it."""
+        now = self.ihs(opponents)
+        return now if np.isnan(self.ppot) else now + (1 - now) * self.ppot
+
+
+@njit(cache=True)
+def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
+    behind = runouts * (now[2] + now[1] / 2)
+    ahead = runouts * (now[0] + now[1] / 2)
+    positive = matrix[2, 0] + matrix[2, 1] / 2 + matrix[1, 0] / 2
+    negative = matrix[0, 2] + matrix[0, 1] / 2 + matrix[1, 2] / 2
+    return positive / behind if behind else 0.0, negative / ahead if ahead else 0.0
+
+
+@njit(cache=True)
+def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
+    """Fill now [3] and row [7] (as COLUMNS) for one hand."""
+    stand(hole, board, now)
+    total = now[0] + now[1] + now[2]
+    hs = (now[0] + now[1] / 2) / total
+    row[0] = hs
+    if len(board) == 5:
+        row[1:5] = np.nan
+        row[5] = hs
+        row[6] = hs * hs
+        return
+    matrix = np.zeros((3, 3), np.int64)
+    moments = np.zeros(2)
+    if len(board) == 3:
+        look(hole, board, 1, matrix, moments)
+        row[3], row[4] = _potential(now, matrix, 45)
+        matrix[:] = 0
+        moments[:] = 0
+        look(hole, board, 2, matrix, moments)
+        row[1], row[2] = _potential(now, matrix, 990)
+    else:
+        look(hole, board, 1, matrix, moments)
+        row[1], row[2] = _potential(now, matrix, 44)
+        row[3], row[4] = row[1], row[2]
+    # 990 opponents' hands on every river; each run-out counts twice their share.
+    runouts = matrix.sum() / 990
+    row[5] = moments[0] / (2 * 990 * runouts)
+    row[6] = moments[1] / (4 * 990 * 990 * runouts)
+
+
+@njit(cache=True)
+def _measure_all(holes: Any, boards: Any, out: Any) -> None:
+    now = np.empty(3, np.int64)
+    for i in range(len(holes)):
+        _measure(holes[i], boards[i], now, out[i])
+
+
+def strength_of(hole: str | list[int], board: str | list[int]) -> Strength:
+    """Strength of one hand on a flop, turn or river.
+
+    >>> round(strength_of("AdQc", "3h 4c Jh").ppot, 6)
+    0.208324
+    """
+    own = cards(hole, "hand") if isinstance(hole, str) else list(hole)
+    table = cards(board, "board") if isinstance(board, str) else list(board)
+    verify_position(own, table)
+    now, row = np.empty(3, np.int64), np.empty(7)
+    _measure(np.array(own, np.uint8), np.array(table, np.uint8), now, row)
+    return Strength(*now.tolist(), *row.tolist())
+
+
+def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
+    """Strengths [n, 7], columns as `COLUMNS`, of holes [n, 2] on boards [n, 3..5]."""
+    holes, boards = np.ascontiguousarray(holes, np.uint8), np.ascontiguousarray(boards, np.uint8)
+    if holes.ndim != 2 or holes.shape[1] != 2 or boards.ndim != 2 or len(boards) != len(holes):
+        raise BadValue(
+            f"holes {holes.shape} and boards {boards.shape} must be (n, 2) and (n, 3..5)"
+        )
+    if boards.shape[1] not in (3, 4, 5):
+        raise BadValue(f"a board has 3, 4 or 5 cards, not {boards.shape[1]}")
+    together = np.sort(np.concatenate([holes, boards], axis=1), axis=1)
+    wrong = (together[:, 1:] == together[:, :-1]).any(axis=1) | (together[:, -1] > 51)
+    if wrong.any():
+        raise BadValue(f"row {int(wrong.argmax())} has a card twice, or a number above 51")
+    out = np.empty((len(holes), 7))
+    _measure_all(holes, boards, out)
+    return out
+
+
+def board_strengths(board: str | list[int]) -> NDArray[np.float64]:
+    """Strengths [1326, 7] of every hand (`HANDS`) on a board; NaN for hands that share a card."""
+    table = cards(board, "board") if isinstance(board, str) else list(board)
+    out = np.full((len(HANDS), 7), np.nan)
+    free = ~np.isin(HANDS, table).any(axis=1)
+    boards = np.tile(np.array(table, np.uint8), (int(free.sum()), 1))
+    out[free] = strengths(HANDS[free], boards)
+    return out
+
+
+def verify_position(hole: list[int], board: list[int]) -> None:
+    """Whether these can be a hand and a board after the flop."""
+    if len(hole) != 2:
+        raise BadValue(f"a hand has 2 cards, not {len(hole)} ({names(hole)})")
+    if len(board) not in (3, 4, 5):
+        raise BadValue(f"a board has 3, 4 or 5 cards, not {len(board)} ({names(board)})")
+    verify_distinct([*hole, *board], "hand and board")
