@@ -15,9 +15,9 @@ HEAD = """\
 # The command line
 
 Made from `--help` by `make docs`; a test fails when it is stale. Every command answers with exit
-code 0 (done), 1 (`check` or `plugins` found something) or 2 (bad input, with one sentence on stderr;
-a command called wrongly gets its usage with it). With `--json` there is one JSON document on stdout
-and nothing else.
+code 0 (done), 1 (`check` or `plugins` found something) or 2 (bad input, with one sentence on
+stderr; a command called wrongly gets its usage with it). With `--json` there is one JSON document
+on stdout and nothing else.
 """
 
 

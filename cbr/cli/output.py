@@ -128,18 +128,38 @@ def lines(*sentences: str) -> None:
 
 
 @contextmanager
+def waiting(reason: str, after: float = 1.5) -> Iterator[None]:
+    """Say what is waited for, if it takes long enough to wonder."""
+    from threading import Timer
+
+    timer = Timer(after, note, [reason])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
 def progress(what: str, unit: str) -> Iterator[Progress | None]:
     """A bar with rate and time left on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     bar = Progress(
         TextColumn(what),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TaskProgressColumn(),
         TextColumn("{task.fields[count]:,} " + unit),
         TimeRemainingColumn(),
         console=Console(stderr=True),

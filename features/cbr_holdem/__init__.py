@@ -1,1 +1,21 @@
-"""Texas Hold'em: cards, what hands are worth, the rules of the table, and a seat's situation."""
+"""Texas Hold'em: cards, what hands are worth, the rules of the table, and a seat's situation.
+
+This module is loaded by every command, so it imports nothing heavy: the kernel is compiled code,
+in `cards` and `strength`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cbr.hookspecs import hook
+
+if TYPE_CHECKING:
+    import typer
+
+
+@hook
+def cbr_commands(app: typer.Typer) -> None:
+    from cbr_holdem.commands import add
+
+    add(app)

@@ -56,8 +56,7 @@ def _word(word: str) -> NDArray[np.bool_]:
         raise BadValue(f"{word!r} is no hand or range; {_HELP}") from None
     if len(numbers) != 2:
         raise BadValue(f"{word!r} has {len(numbers)} cards; a hand has 2")
-    found: NDArray[np.bool_] = (numbers == HANDS).all(axis=1)
-    return found
+    return (HANDS[:, 0] == numbers[0]) & (HANDS[:, 1] == numbers[1])
 
 
 def _between(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -131,14 +130,31 @@ def _tally(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
 
 
 @njit(cache=True)
-def _count_all(joint: Any, board: Any, rest: Any, wins: Any, ties: Any, shares: Any) -> Any:
-    """Every completion (rows of `rest`, places among the cards left) of every joint deal."""
+def _next(places: Any, n: Any) -> Any:
+    """Go on to the next combination of places below n; False after the last."""
+    k = len(places)
+    i = k - 1
+    while i >= 0 and places[i] == n - k + i:
+        i -= 1
+    if i < 0:
+        return False
+    places[i] += 1
+    for j in range(i + 1, k):
+        places[j] = places[j - 1] + 1
+    return True
+
+
+@njit(cache=True)
+def _count_all(joint: Any, board: Any, wins: Any, ties: Any, shares: Any) -> Any:
+    """Every completion of the board for every joint deal; how many deals that are."""
     players = joint.shape[1]
     squares = np.zeros(players)
     found = np.empty(players, np.int64)
     keys = np.empty(players, np.uint64)
     full = np.empty(5, np.uint8)
     left = np.empty(DECK, np.uint8)
+    missing = 5 - len(board)
+    deals = 0
     for t in range(len(joint)):
         used = np.zeros(DECK, np.bool_)
         base = EMPTY
@@ -154,28 +170,40 @@ def _count_all(joint: Any, board: Any, rest: Any, wins: Any, ties: Any, shares: 
             if not used[card]:
                 left[count] = card
                 count += 1
-        for r in range(len(rest)):
+        places = np.arange(missing)
+        more = True
+        while more:
             board_key = base
-            for i in range(rest.shape[1]):
-                card = left[rest[r, i]]
+            for i in range(missing):
+                card = left[places[i]]
                 full[len(board) + i] = card
                 board_key += CARD_KEYS[card]
             for p in range(players):
                 keys[p] = board_key + CARD_KEYS[joint[t, p, 0]] + CARD_KEYS[joint[t, p, 1]]
             _compare(keys, joint[t], full, found)
             _tally(found, wins, ties, shares, squares)
-    return len(joint) * len(rest)
+            deals += 1
+            more = _next(places, count)
+    return deals
 
 
 def _count(joint: NDArray[np.uint8], board: list[int]) -> list[Odds]:
     players = joint.shape[1]
-    left = DECK - 2 * players - len(board)
-    missing = 5 - len(board)
-    rest = np.array(list(combinations(range(left), missing)), np.uint8).reshape(-1, missing)
     wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
     shares = np.zeros(players)
-    deals = _count_all(joint, np.array(board, np.uint8), rest, wins, ties, shares)
+    deals = _count_all(joint, np.array(board, np.uint8), wins, ties, shares)
     return [_odds(wins[p], ties[p], shares[p], 0.0, deals, True) for p in range(players)]
+
+
+@njit(cache=True)
+def _any_card(state: Any, used: Any) -> Any:
+    """A card that is not used, and now is; and the state after drawing it."""
+    while True:
+        state = step(state)
+        card = below(state, DECK)
+        if not used[card]:
+            used[card] = True
+            return state, card
 
 
 @njit(cache=True)
@@ -193,15 +221,15 @@ def _draw_some(
 ) -> Any:
     """Draw deals first ... first + many - 1; hands of player p are hands[start[p]:start[p + 1]].
 
-    Hands are drawn independently and a deal that uses a card twice is drawn again, so that every
-    way to deal the ranges is as likely. Returns how many draws had to be repeated.
+    Hands of ranges are drawn independently, and again if they use a card twice, so that every way
+    to deal them is as likely; players without a list then get any cards that are left. Returns
+    False where ranges could not be dealt together in very many tries.
     """
     players = len(start) - 1
     found = np.empty(players, np.int64)
     keys = np.empty(players, np.uint64)
     own = np.empty((players, 2), np.uint8)
     full = np.empty(5, np.uint8)
-    repeated = 0
     base = EMPTY
     on_board = np.zeros(DECK, np.bool_)
     for i in range(len(board)):
@@ -217,6 +245,8 @@ def _draw_some(
             used[:] = on_board
             good = True
             for p in range(players):
+                if start[p + 1] == start[p]:
+                    continue
                 state = step(state)
                 at = start[p] + below(state, start[p + 1] - start[p])
                 a, b = hands[at, 0], hands[at, 1]
@@ -229,35 +259,34 @@ def _draw_some(
             if good:
                 break
         if tries == 10_000:
-            return -1
-        repeated += tries - 1
+            return False
+        for p in range(players):
+            if start[p + 1] == start[p]:
+                for i in range(2):
+                    state, own[p, i] = _any_card(state, used)
         board_key = base
         for i in range(len(board), 5):
-            state = step(state)
-            card = below(state, DECK)
-            while used[card]:
-                state = step(state)
-                card = below(state, DECK)
-            used[card] = True
-            full[i] = card
-            board_key += CARD_KEYS[card]
+            state, full[i] = _any_card(state, used)
+            board_key += CARD_KEYS[full[i]]
         for p in range(players):
             keys[p] = board_key + CARD_KEYS[own[p, 0]] + CARD_KEYS[own[p, 1]]
         _compare(keys, own, full, found)
         _tally(found, wins, ties, shares, squares)
-    return repeated
+    return True
 
 
 def _draw(ranges: list[Cards], board: list[int], error: float, seed: int, most: int) -> list[Odds]:
     players, table = len(ranges), np.array(board, np.uint8)
-    hands = np.concatenate(ranges)
-    start = np.cumsum([0] + [len(r) for r in ranges])
+    every = math.comb(DECK - len(board), 2)
+    lists = [hands if len(hands) < every else hands[:0] for hands in ranges]
+    hands = np.concatenate(lists)
+    start = np.cumsum([0] + [len(listed) for listed in lists])
     wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
     shares, squares = np.zeros(players), np.zeros(players)
     deals = 0
     while deals < most:
         many = min(_BATCH, most - deals)
-        if _draw_some(hands, start, table, seed, deals, many, wins, ties, shares, squares) < 0:
+        if not _draw_some(hands, start, table, seed, deals, many, wins, ties, shares, squares):
             raise BadValue("these ranges can hardly be dealt together: they need the same cards")
         deals += many
         if _error(shares[0], squares[0], deals) <= error:
@@ -278,3 +307,9 @@ def _odds(wins: Any, ties: Any, share: Any, error: float, deals: int, exact: boo
     win, tie = int(wins) / deals, int(ties) / deals
     lose = (deals - int(wins) - int(ties)) / deals
     return Odds(win, tie, lose, float(share) / deals, error, exact, deals)
+
+
+def warm_up() -> None:
+    """Have the compiled code ready, so that what comes next is quick."""
+    odds(["AhAc", "KhKc"], "2c 3d 4h 5s 7d")
+    odds(["AhAc"], opponents=1, error=1.0, most=1)
