@@ -18,7 +18,15 @@ from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import case_types_of, differences, types_in, wished
 from cbr.digest import record_digest
-from cbr.errors import BadValue, CbrError, DifferentRecord, EmptyStage, PluginFailure
+from cbr.errors import (
+    AlreadyThere,
+    BadValue,
+    CbrError,
+    DifferentRecord,
+    EmptyStage,
+    PluginFailure,
+)
+from cbr.guard import guarded, one_line
 from cbr.plugins import Plugins, default_plugins
 from cbr.prepare import Rows, prepare
 from cbr.sources import CaseSource, Record, Skipped, head_of, plain_name
@@ -178,7 +186,7 @@ class _Builder:
         pending = _Pending(plain_name(path), source.name)
         names = {option.name for option in source.options}
         wanted = {name: value for name, value in options.items() if name in names}
-        for ordinal, item in enumerate(_guarded(source, path, wanted)):
+        for ordinal, item in enumerate(_read(source, path, wanted)):
             if isinstance(item, Skipped):
                 pending.skipped.append((ordinal, item))
             else:
@@ -206,8 +214,7 @@ class _Builder:
         if len(rejected) == len(pending.records) and not pending.skipped:
             return  # nothing but what was skipped before
         if self.base is None:
-            self.base = Casebase.create(self.out, self.case_types)
-            self.created = True
+            self.base, self.created = self._created()
         try:
             with self.base.transaction():
                 self._insert(self.base, pending, rows, rejected)
@@ -216,6 +223,19 @@ class _Builder:
                 f"{pending.source} cannot be added to {self.out} ({error}): another build is "
                 f"adding it; let that end, then go on"
             ) from None
+
+    def _created(self) -> tuple[Casebase, bool]:
+        """A new casebase; or the one that another build has made in the meantime."""
+        if not self.out.exists():
+            try:
+                return Casebase.create(self.out, self.case_types), True
+            except AlreadyThere:
+                pass
+        base = Casebase.open(self.out, write=True)
+        for stored, wanted in zip(base.case_types, self.case_types, strict=True):
+            if differences(stored, wanted)[0]:
+                raise AlreadyThere(f"{self.out} was made by another process, for other cases")
+        return base, False
 
     def _notice(self, pending: _Pending) -> None:
         """Remember what was skipped first; with `strict`, stop there."""
@@ -299,31 +319,28 @@ def _source_for(
         return named
     head = head_of(path)
     for source in plugins.named("case source").values():
-        try:
+        with guarded(f"reader {source.name!r} at the sight of {path}"):
             fits = source.serves(case_types) and source.can_read(path, head)
-        except Exception as error:
-            raise PluginFailure(
-                f"reader {source.name!r} failed to look at {path}: {type(error).__name__}: {error}"
-            ) from error
         if fits:
             found: CaseSource = source
             return found
     return None
 
 
-def _guarded(
-    source: CaseSource, path: Path, options: Mapping[str, Any]
-) -> Iterator[Record | Skipped]:
-    try:
-        for item in source.read(path, **options):
-            if not isinstance(item, Record | Skipped):
-                raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
-            yield item
-    except CbrError:
-        raise
-    except OSError as error:
-        raise BadValue(f"cannot read {path}: {error.strerror or error}") from None
-    except Exception as error:
-        raise PluginFailure(
-            f"reader {source.name!r} failed on {path}: {type(error).__name__}: {error}"
-        ) from error
+def _read(source: CaseSource, path: Path, options: Mapping[str, Any]) -> Iterator[Record | Skipped]:
+    """What a source holds; the reader is under guard, the one who takes it in is not."""
+    with guarded(f"reader {source.name!r} on {path}"):
+        items = iter(source.read(path, **options))
+    while True:
+        try:
+            with guarded(f"reader {source.name!r} on {path}"):
+                item = next(items, None)
+        except PluginFailure as error:
+            if isinstance(error.__cause__, OSError):
+                raise BadValue(f"cannot read {path}: {one_line(error.__cause__)}") from None
+            raise
+        if item is None:
+            return
+        if not isinstance(item, Record | Skipped) or not isinstance(item.line, int):
+            raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
+        yield item

@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TYPE_NAME = re.compile(r"[a-z][a-z0-9_-]*(/[a-z][a-z0-9_]*)?\Z")
-_RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
+RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Feature:
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not _NAME.match(self.name) or self.name in _RESERVED:
+        if not _NAME.match(self.name) or self.name in RESERVED:
             raise BadValue(
                 f"feature name {self.name!r} must be lower-case letters, digits and _, "
-                f"and none of {', '.join(sorted(_RESERVED))}"
+                f"and none of {', '.join(sorted(RESERVED))}"
             )
         object.__setattr__(self, "values", tuple(self.values))
         if self.range is not None:
@@ -71,6 +71,8 @@ class Feature:
             if not (math.isfinite(low) and math.isfinite(high) and low < high):
                 raise BadValue(f"range of {self.name!r} must be two finite numbers, low < high")
             object.__setattr__(self, "range", (float(low), float(high)))
+        if not isinstance(self.similarity, str):
+            raise BadValue(f"similarity of {self.name!r} is {self.similarity!r}, not a spec")
         if self.range is not None and self.values:
             raise BadValue(f"feature {self.name!r} has a range and values; give one of them")
         if len(set(self.values)) != len(self.values):
@@ -96,8 +98,10 @@ class Feature:
         """The value as this feature holds it, or `BadValue` with a sentence."""
         if self.is_number:
             try:
-                number = float(str(value)) if isinstance(value, str) else float(value)  # type: ignore[arg-type]
-            except (TypeError, ValueError):
+                if isinstance(value, str) and ("_" in value or not value.isascii()):
+                    raise ValueError  # Python's float is more generous than people are
+                number = float(value)  # type: ignore[arg-type]
+            except (TypeError, ValueError, OverflowError):
                 raise BadValue(f"{self.name} is {value!r}, not a number") from None
             if not math.isfinite(number) or abs(number) > 3e38:
                 raise BadValue(f"{self.name} is {value!r}; it must be a finite number")
@@ -189,6 +193,9 @@ class CaseType:
         names = [feature.name for feature in self.features]
         for repeated in {name for name in names if names.count(name) > 1}:
             raise BadValue(f"case type {self.name!r} has feature {repeated!r} twice")
+        for spec in (self.retrieval, self.reuse):
+            if not isinstance(spec, str):
+                raise BadValue(f"case type {self.name!r} has {spec!r} for a policy, not a spec")
         if not self.indexed:
             raise BadValue(f"case type {self.name!r} has no indexed feature to compare by")
         if not self.solutions or len(set(self.solutions)) != len(self.solutions):
@@ -307,7 +314,9 @@ def choose_features(
             chosen = _with_extra(chosen, name, extras)
         elif sign == "-":
             chosen = _without(chosen, name)
-        elif place or any(case_type.feature_set != name for case_type in chosen):
+        elif place:
+            raise BadValue(f"{word!r} in --features must stand first, or have a sign: +{word}")
+        elif any(case_type.feature_set != name for case_type in chosen):
             sets = sorted({case_type.feature_set for case_type in case_types})
             raise NoSuchName("feature set", name, sets)
     return chosen

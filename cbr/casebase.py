@@ -22,7 +22,16 @@ from sqlite_utils import Database
 
 from cbr import digest, schema
 from cbr.case import Case, CaseType, Value
-from cbr.errors import BadValue, CbrError, EmptyStage, NewerSchema, NoSuchName, NotACasebase
+from cbr.errors import (
+    AlreadyThere,
+    BadValue,
+    CbrError,
+    EmptyStage,
+    NewerSchema,
+    NoSuchName,
+    NotACasebase,
+)
+from cbr.guard import one_line
 from cbr.sources import Skipped
 from cbr.vectors import Vectors, group
 
@@ -42,6 +51,7 @@ class Casebase:
             for row in db.table("stages").rows_where(order_by="position")
         }
         self._vectors: dict[str, tuple[int, Vectors]] = {}
+        verify_structure(db, self.case_types)
 
     @classmethod
     def create(cls, path: str | Path, case_types: Sequence[CaseType]) -> Self:
@@ -52,12 +62,18 @@ class Casebase:
         path = Path(path)
         verify_stages(case_types)
         if path.exists():
-            raise BadValue(f"{path} exists already; open it, or choose another name")
+            raise AlreadyThere(f"{path} exists already; open it, or choose another name")
+        if path.is_symlink():
+            raise BadValue(
+                f"{path} is a link that leads nowhere; remove it, or choose another name"
+            )
         for leftover in (Path(f"{path}-wal"), Path(f"{path}-journal")):
             if leftover.exists():
                 raise BadValue(f"{leftover} is left from a deleted casebase; remove it first")
         if not path.parent.is_dir():
             raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
+        if not os.access(path.parent, os.W_OK):
+            raise BadValue(f"{path.parent} cannot be written to; check its permissions")
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         part.unlink(missing_ok=True)
         try:
@@ -69,7 +85,8 @@ class Casebase:
         except OSError as error:
             raise BadValue(f"cannot write {path}: {error.strerror}") from None
         finally:
-            part.unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{part}{suffix}").unlink(missing_ok=True)
         return cls.open(path, write=True)
 
     @classmethod
@@ -77,8 +94,8 @@ class Casebase:
         """Open an existing casebase; without `write` nothing in it can change."""
         path = Path(path)
         verify_is_casebase(path)
+        db = _open_database(path, write)
         try:
-            db = _open_database(path, write)
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
             if version > schema.SCHEMA_VERSION:
                 db.close()
@@ -97,8 +114,12 @@ class Casebase:
             if not write:
                 db.execute("PRAGMA query_only = ON")
             return cls(db, path, write)
-        except (sqlite3.DatabaseError, KeyError, ValueError, TypeError) as error:
-            raise NotACasebase(f"{path} is damaged: {error}; restore or build it again") from error
+        except NotACasebase:
+            raise
+        except CbrError as error:
+            raise _damaged(path, error) from None
+        except (sqlite3.DatabaseError, LookupError, ValueError, TypeError, AttributeError) as error:
+            raise _damaged(path, error) from error
 
     def close(self) -> None:
         """Write the log back into the file and close it; a second time does nothing."""
@@ -235,20 +256,28 @@ class Casebase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing; one more `write_version` when it succeeds."""
+        """All of it or nothing; one more `write_version` when something was written.
+
+        Inside another transaction it is a part of that.
+        """
         if not self.writable:
             raise BadValue(f"{self.path} is open for reading only")
+        if self.db.conn.in_transaction:
+            yield
+            return
         try:
             # IMMEDIATE takes the write lock at once and so waits for another writer, where a
             # transaction that began by reading would fail when it comes to write.
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise CbrError(f"cannot write to {self.path}: {error}") from None
+        changes = self.db.conn.total_changes
         try:
             yield
-            self.db.execute(
-                "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'write_version'"
-            )
+            if self.db.conn.total_changes != changes:
+                self.db.execute(
+                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'write_version'"
+                )
             self.db.execute("COMMIT")
         except BaseException:
             self.db.rollback()
@@ -282,7 +311,7 @@ class Casebase:
     ) -> int:
         """Insert cases into a table, inside a transaction; the sum of their hashes."""
         columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
-        earned = (None if o is None or math.isnan(o) else float(o) for o in outcome)
+        earned = map(_earned, outcome)
         names = ["id", "record", "step", *_names(case_type), "solution", "outcome"]
         numbers = repeat(None, len(solution)) if ids is None else ids
         self.db.conn.executemany(
@@ -355,6 +384,25 @@ class Casebase:
         )
 
 
+def _damaged(path: Path, error: Exception) -> NotACasebase:
+    return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
+
+
+def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
+    """Whether the tables of a casebase are there, and what is counted in them are numbers."""
+    if not case_types:
+        raise ValueError("it has no stages")
+    wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
+    wanted |= {schema.case_table(case_type.stage) for case_type in case_types}
+    for table in sorted(wanted - set(db.table_names())):
+        raise ValueError(f"it has no table {table!r}")
+    counted = [row["cases"] for row in db.table("stages").rows]
+    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    counted += [int(meta["write_version"])]
+    if not all(isinstance(count, int) and count >= 0 for count in counted):
+        raise ValueError(f"it counts {counted}")
+
+
 def verify_stages(case_types: Sequence[CaseType]) -> None:
     """Whether these can live in one casebase."""
     if not case_types:
@@ -410,13 +458,21 @@ def _appear(part: Path, path: Path) -> None:
     try:
         os.link(part, path)
     except FileExistsError:
-        raise BadValue(f"{path} exists already; another process made it") from None
+        raise AlreadyThere(f"{path} exists already; another process made it") from None
     except OSError:  # a file system without links
         part.rename(path)
 
 
 def _names(case_type: CaseType) -> list[str]:
     return [feature.name for feature in case_type.features]
+
+
+def _earned(outcome: Any) -> float | None:
+    if outcome is None:
+        return None
+    if not isinstance(outcome, int | float):
+        raise BadValue(f"outcome is {outcome!r}, not a number")
+    return None if math.isnan(outcome) else float(outcome)
 
 
 def _cells(

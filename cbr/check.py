@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from cbr import digest, schema
 from cbr.case import CaseType
-from cbr.casebase import Casebase
-from cbr.errors import BadValue
+from cbr.casebase import Casebase, verify_is_casebase
+from cbr.errors import CbrError, NewerSchema
+from cbr.guard import one_line
 
 
 def check(path: str | Path) -> list[str]:
     """What is wrong with a casebase, in one state of it; an empty list if it is sound."""
-    with Casebase.open(path) as base, base.reading():
-        try:
+    verify_is_casebase(Path(path))
+    found: list[str] = []
+    try:
+        with Casebase.open(path) as base, base.reading():
             damage = [row[0] for row in base.db.execute("PRAGMA integrity_check(20)")]
-        except sqlite3.DatabaseError as error:
-            return [f"SQLite: {error}"]
-        if damage != ["ok"]:
-            return [f"SQLite: {sentence}" for sentence in damage]
-        return list(_findings(base))
+            if damage != ["ok"]:
+                return [f"SQLite: {sentence}" for sentence in damage]
+            found.extend(_findings(base))
+    except NewerSchema:
+        raise
+    except Exception as error:  # whatever it is, it is what was asked for
+        found.append(f"it cannot be read to the end: {one_line(error)}")
+    return found
 
 
 def _findings(base: Casebase) -> Iterator[str]:
@@ -68,7 +73,7 @@ def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
         for case in batch:
             try:
                 case_type.read(case.values)
-            except BadValue as error:
+            except CbrError as error:
                 yield f"case {case.id} of stage {stage!r}: {error}"
             if case.solution not in case_type.solutions:
                 yield f"case {case.id} of stage {stage!r} has solution {case.solution!r}"

@@ -38,6 +38,10 @@ class NoSuchName(CbrError):
         return type(self), self._made_of
 
 
+class AlreadyThere(BadValue):
+    """A file that is there, where a new one was to be made."""
+
+
 class BadWeights(CbrError):
     """Weights by which nothing can be ranked."""
 

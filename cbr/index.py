@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from cbr.errors import CbrError, PluginFailure
+from cbr.guard import guarded
 from cbr.spec import Spec, settle
 
 if TYPE_CHECKING:
@@ -59,13 +59,8 @@ class IndexKind:
     def make(self, vectors: Vectors, measures: Sequence[Bound], spec: Spec) -> Index:
         """An index of this kind with the parameters of a spec."""
         parameters = settle(self.build, 2, spec)
-        try:
+        with guarded(f"index {self.name!r}"):
             return self.build(vectors, measures, **parameters)
-        except CbrError:
-            raise
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-            raise PluginFailure(f"index {self.name!r} cannot be built: {problem}") from error
 
 
 @dataclass(frozen=True)

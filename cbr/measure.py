@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cbr.case import Feature, Value
 from cbr.errors import BadValue, PluginFailure
+from cbr.guard import guarded
 from cbr.spec import Spec, settle
 
 if TYPE_CHECKING:
@@ -104,13 +105,8 @@ class Bound:
 
     def one(self, a: Value, b: Value) -> float:
         """Similarity of two values, interpreted and checked."""
-        try:
+        with guarded(f"similarity {self.measure.name!r} of ({a!r}, {b!r})"):
             found = float(self.measure.function(a, b, **self.parameters))
-        except Exception as error:
-            raise PluginFailure(
-                f"similarity {self.measure.name!r} failed on ({a!r}, {b!r}): "
-                f"{type(error).__name__}: {error}"
-            ) from error
         if not 0.0 <= found <= 1.0:
             raise _out_of_range(self.measure.name, a, b, found)
         return found
@@ -130,12 +126,8 @@ class Bound:
             compiled = self.compile(targets, values)
             if compiled is not None:
                 out = np.empty((len(targets), len(values)))
-                try:
+                with guarded(f"similarity {self.measure.name!r}"):
                     compiled(targets.astype(np.float64), values.astype(np.float64), out)
-                except Exception as error:
-                    raise PluginFailure(
-                        f"similarity {self.measure.name!r} failed: {type(error).__name__}: {error}"
-                    ) from error
                 return self._verified(out, targets, values)
         self._interpreted += size
         rows = [self.feature.decode(code) for code in values.tolist()]

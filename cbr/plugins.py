@@ -24,6 +24,7 @@ import pluggy
 
 from cbr import hookspecs
 from cbr.errors import CbrError, NameClash, NoSuchName, PluginFailure
+from cbr.guard import guarded, one_line
 
 #: Kind of thing registered -> the hook that gives it.
 KINDS = {
@@ -79,6 +80,10 @@ class Plugins:
         wanted = os.environ.get("CBR_LOAD_PLUGINS")
         limit = None if wanted is None else {name.strip() for name in wanted.split(",") if name}
         found = list(self._entry_points(limit)) + list(self._folder(limit))
+        for name in sorted((limit or set()) - {plugin.name for plugin, _ in found}):
+            unknown = Plugin(name, "CBR_LOAD_PLUGINS")
+            unknown.problems.append("there is no plugin of this name")
+            self.plugins.append(unknown)
         self.files = [Path(path).absolute() for path in files]
         found += [self._file(Path(path)) for path in files]
         for plugin, load in found:
@@ -142,7 +147,7 @@ class Plugins:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            plugin.problems.append(_one_line(error))
+            plugin.problems.append(one_line(error))
 
     def _register(self, plugin: Plugin, module: Any) -> None:
         for one in (module, _hooks_of_marked(module)):
@@ -167,7 +172,7 @@ class Plugins:
         known = [name for name in vars(self.manager.hook) if not name.startswith("_")]
         known = [name for name in known if getattr(self.manager.hook, name).has_spec()]
         for module in self.manager.get_plugins():
-            plugin = self._by_object[id(module)]
+            plugin = self._by_object.get(id(module)) or self._stranger(module)
             for caller in self.manager.get_hookcallers(module) or []:
                 optional = any(i.optionalhook for i in caller.get_hookimpls() if i.plugin is module)
                 if not caller.has_spec() and not optional and caller.name in plugin.hooks:
@@ -212,28 +217,34 @@ class Plugins:
         """What each plugin's hook gives, the plugins in the order they were loaded."""
         for plugin, given in self.call(KINDS[kind]):
             try:
-                things = [getattr(thing, "__cbr__", thing) for thing in given or ()]
-                strange = next((t for t in things if getattr(t, "kind", None) != kind), None)
-                if strange is not None:
-                    raise PluginFailure(f"{KINDS[kind]} gave {strange!r}, which is no {kind}")
-            except Exception as error:
-                self.blame(plugin, _one_line(error))
+                with guarded(KINDS[kind]):
+                    things = [getattr(thing, "__cbr__", thing) for thing in given or ()]
+                    for thing in things:
+                        _verify_is(thing, kind)
+            except PluginFailure as error:
+                self.blame(plugin, str(error))
                 continue
             yield from ((plugin, thing) for thing in things)
 
     def call(self, hook: str, **arguments: Any) -> Iterator[tuple[Plugin, Any]]:
         """Call a hook plugin by plugin, so that one that raises does not stop the others."""
         for impl in getattr(self.manager.hook, hook).get_hookimpls():
-            plugin = self._by_object[id(impl.plugin)]
+            plugin = self._by_object.get(id(impl.plugin)) or self._stranger(impl.plugin)
             try:
-                with contextlib.redirect_stdout(sys.stderr):
+                with guarded(hook), contextlib.redirect_stdout(sys.stderr):
                     given = impl.function(*(arguments[name] for name in impl.argnames))
             except CbrError as error:
-                self.blame(plugin, _one_line(error))
-            except Exception as error:
-                self.blame(plugin, f"{hook} failed: {_one_line(error)}")
+                self.blame(plugin, str(error))
             else:
                 yield plugin, given
+
+    def _stranger(self, module: Any) -> Plugin:
+        """Somebody registered this with pluggy directly."""
+        plugin = Plugin(getattr(module, "__name__", type(module).__name__), "registered by hand")
+        plugin.loaded = True
+        self.plugins.append(plugin)
+        self._by_object[id(module)] = plugin
+        return plugin
 
     def blame(self, plugin: Plugin, problem: str) -> None:
         """Note a problem of a plugin, once."""
@@ -305,6 +316,11 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
+def _verify_is(thing: Any, kind: str) -> None:
+    if getattr(thing, "kind", None) != kind or not isinstance(getattr(thing, "name", None), str):
+        raise PluginFailure(f"{KINDS[kind]} gave {thing!r}, which is no {kind}")
+
+
 def _hooks_of_marked(module: Any) -> ModuleType | None:
     """Hook implementations that give a module's marked functions; None if it has none."""
     by_hook: dict[str, list[Any]] = {}
@@ -343,8 +359,3 @@ def _unmarked(module: Any, hooks: Iterable[str]) -> list[str]:
         and callable(getattr(module, name, None))
         and not hasattr(getattr(module, name), "cbr_impl")
     ]
-
-
-def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")

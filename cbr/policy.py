@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from cbr.errors import CbrError, PluginFailure
+from cbr.guard import guarded
 from cbr.spec import Spec, settle
 
 
@@ -37,11 +37,8 @@ class Policy:
         return self.parameters
 
     def __call__(self, given: Any) -> Any:
-        try:
-            return self.function(given, **self.settled)
-        except CbrError:
-            raise
-        except Exception as error:
-            raise PluginFailure(
-                f"{self.kind} {self.name!r} failed: {type(error).__name__}: {error}"
-            ) from error
+        """What the function gives, as numbers."""
+        import numpy as np
+
+        with guarded(f"{self.kind} {self.name!r}"):
+            return np.array(self.function(given, **self.settled), np.float64)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import Batch, CaseType, Feature, Situated, Situations
-from cbr.errors import BadValue, CbrError, PluginFailure
+from cbr.errors import BadValue, PluginFailure
+from cbr.guard import guarded
 from cbr.sources import situate_rows
 
 Column = NDArray[np.generic]
@@ -81,17 +82,10 @@ def _situate(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
     for case_type in case_types:
         by_function.setdefault(case_type.situate or situate_rows, []).append(case_type)
     for function, types in by_function.items():
-        try:
+        with guarded(f"situations of {types[0].domain!r} from its records"):
             found = function(bodies, types)
             batches |= found.batches
             rejected |= found.rejected
-        except CbrError:
-            raise
-        except Exception as error:
-            raise PluginFailure(
-                f"case type {types[0].domain!r} cannot read its records: "
-                f"{type(error).__name__}: {error}"
-            ) from error
     return Situated(batches, rejected)
 
 
@@ -130,24 +124,23 @@ def _verified(
 
 def _column(feature: Feature, situations: Situations, count: int) -> tuple[Column, dict[int, str]]:
     """A feature's values, and the reason for each place where it has none."""
-    try:
-        column = feature.of(situations)
-    except CbrError:
-        raise
-    except KeyError as error:
-        columns = ", ".join(sorted(situations))
-        raise BadValue(
-            f"feature {feature.name!r} asks for column {error}; there is {columns}"
-        ) from None
-    except Exception as error:
-        problem = f"{type(error).__name__}: {error}"
-        raise PluginFailure(f"feature {feature.name!r} failed: {problem}") from error
+    with guarded(f"feature {feature.name!r}"):
+        try:
+            column = feature.of(situations)
+        except KeyError as error:
+            if not error.args or str(error.args[0]) in situations:
+                raise
+            columns = ", ".join(sorted(situations))
+            raise BadValue(
+                f"feature {feature.name!r} asks for column {error}; there is {columns}"
+            ) from None
     if column.shape != (count,):
         raise PluginFailure(
             f"feature {feature.name!r} gave an array of shape {column.shape} for {count} situations"
         )
     if not feature.is_number:
-        words = column.astype(str)
+        # An array of objects: one of fixed width would make every cell as wide as the longest.
+        words = np.array([str(cell) for cell in column.tolist()], object)
         good = set(feature.values) if feature.values else None
         reasons = {
             place: f"{feature.name} is {word!r}; it must be one of {', '.join(feature.values)}"
@@ -155,11 +148,8 @@ def _column(feature: Feature, situations: Situations, count: int) -> tuple[Colum
             if good is not None and word not in good
         }
         return words, reasons
-    try:
-        with np.errstate(over="ignore"):
-            numbers = column.astype(np.float32)
-    except (TypeError, ValueError) as error:
-        raise PluginFailure(f"feature {feature.name!r} gave no numbers: {error}") from None
+    with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
+        numbers = column.astype(np.float32)
     bad = np.flatnonzero(~np.isfinite(numbers))
     reasons = {int(p): f"{feature.name} is {numbers[p]}; it must be a finite number" for p in bad}
     return numbers, reasons

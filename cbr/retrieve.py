@@ -11,19 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType, Value
-from cbr.errors import BadValue, CbrError, NoSuchName, PluginFailure
+from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.guard import guarded
 from cbr.index import EXACT, Index, Reach
 from cbr.measure import Bound
 from cbr.plugins import Plugins, default_plugins
 from cbr.policy import Policy
 from cbr.spec import Spec
-from cbr.vectors import Floats, Ints, Vectors
+from cbr.vectors import Floats, Ints, Vectors, frozen
 from cbr.weights import GivenWeights, weights_of
 
 if TYPE_CHECKING:
@@ -73,7 +75,11 @@ class RetrievalPolicy(Policy):
 
     @property
     def looks(self) -> Reach:
-        return self.reach(**self.settled) if self.reach else Reach()
+        if self.reach is None:
+            return Reach()
+        with guarded(f"reach of {self.kind} {self.name!r}"):
+            reach = self.reach(**self.settled)
+            return Reach(float(reach.above), float(reach.at_least))
 
 
 def retrieval_policy(name: str, *, reach: Callable[..., Reach] | None = None) -> Callable[[F], F]:
@@ -213,10 +219,11 @@ class Retriever:
         """Retrieve for a target given by feature; a feature not given does not count."""
         known = self.vectors.case_type.read(target)
         ranking = self.rank(known)
-        share = np.asarray(self.policy(ranking), np.float64)
+        share = self.policy(ranking)
         _verify_shares(self.policy, share, len(ranking))
         kept = np.flatnonzero(share)
-        return Retrieved(self, known, ranking.number[kept], ranking.similarity[kept], share[kept])
+        taken = (ranking.number[kept], ranking.similarity[kept], share[kept])
+        return Retrieved(self, MappingProxyType(known), *(frozen(part) for part in taken))
 
     def rank(self, target: Mapping[str, Value], reach: Reach | None = None) -> Ranking:
         """Vectors nearest first, as far as the policy (or `reach`) looks."""
@@ -227,16 +234,16 @@ class Retriever:
         near = _within(similarity, self.vectors.cases[number], reach)
         number, similarity = number[near], similarity[near]
         order = np.lexsort((number, -millionths(similarity)))
-        return Ranking(self.vectors, number[order], similarity[order])
+        return Ranking(self.vectors, frozen(number[order]), frozen(similarity[order]))
 
     def _candidates(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Ints:
         """What the index proposes, each number once and in order."""
-        try:
-            number = np.unique(np.asarray(self.index.candidates(codes, weights, reach), np.int64))
-        except CbrError:
-            raise
-        except Exception as error:
-            raise PluginFailure(f"the index failed: {type(error).__name__}: {error}") from error
+        with guarded("the index"):
+            proposed = np.asarray(self.index.candidates(codes, weights, reach))
+            whole = np.issubdtype(proposed.dtype, np.integer) or not len(proposed)
+            if proposed.ndim != 1 or not whole:
+                raise PluginFailure("the index must propose a row of whole numbers")
+            number = np.unique(proposed.astype(np.int64))
         if len(number) and not (number[0] >= 0 and number[-1] < len(self.vectors)):
             raise PluginFailure(
                 f"the index proposes vector {number[0] if number[0] < 0 else number[-1]}; "
@@ -255,7 +262,7 @@ class Retriever:
             raise BadValue(
                 f"the target gives no feature with a weight; give one of {', '.join(weighty)}"
             )
-        return np.array(codes, np.float32) + np.float32(0), weights
+        return frozen(np.array(codes, np.float32) + np.float32(0)), frozen(weights)
 
     def score(self, codes: NDArray[np.float32], weights: Floats, number: Ints) -> Floats:
         """Similarity of a target to the vectors with these numbers, [len(number)]."""

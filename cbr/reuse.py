@@ -127,7 +127,7 @@ def reuse(
 
 
 def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
-    scores = np.asarray(policy(retrieved), np.float64)
+    scores: Floats = policy(retrieved)
     solutions = len(retrieved.case_type.solutions)
     if scores.shape != (solutions,) or not (np.isfinite(scores) & (scores >= 0)).all():
         raise PluginFailure(
@@ -140,6 +140,7 @@ def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
         raise PluginFailure(
             f"reuse policy {policy.name!r} gave every allowed solution a score of 0"
         )
+    scores = scores / scores.max()  # sums of huge scores would overflow
     shares: Floats = scores / scores.sum()
     return shares
 

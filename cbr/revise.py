@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from cbr.case import Case
 from cbr.errors import BadValue, NoSuchName
 from cbr.retrieve import Retrieved
+from cbr.weights import HIGHEST
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ def revise(retrieved: Retrieved, solution: str, outcome: float | None = None) ->
     solutions = retrieved.case_type.solutions
     if solution not in solutions:
         raise NoSuchName("solution", solution, solutions)
-    if outcome is not None and not math.isfinite(outcome):
-        raise BadValue(f"outcome is {outcome}; it must be a finite number")
+    if outcome is not None and not abs(outcome) <= HIGHEST:
+        raise BadValue(f"outcome is {outcome}; it must be a finite number up to {HIGHEST:g}")
     code = solutions.index(solution)
     mean = float(retrieved.mean_outcome()[code])
     same = retrieved.similarity[retrieved.counts[:, code] > 0]

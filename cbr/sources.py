@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, cast
 
-from cbr.case import Batch, CaseType, Situated
+from cbr.case import Batch, CaseType, Feature, Situated
 from cbr.errors import BadValue
+from cbr.guard import one_line
 
 #: What reading a damaged compressed file may raise.
 _BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
@@ -76,6 +77,11 @@ class CaseSource:
     meaning: str = ""
 
     kind: ClassVar[str] = "case source"
+
+    def __post_init__(self) -> None:
+        for option in self.options:
+            if not isinstance(option, SourceOption) or not option.name.isidentifier():
+                raise BadValue(f"options of case source {self.name!r} must be named SourceOptions")
 
     def serves(self, case_types: Sequence[CaseType]) -> bool:
         if self.domains:
@@ -145,6 +151,9 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
                 return
             if not header:
                 header = [cell.strip() for cell in cells]
+                for name in sorted({name for name in header if header.count(name) > 1}):
+                    yield Skipped(line, f"column {name!r} stands twice", position())
+                    return
                 continue
             if not any(cells):
                 continue
@@ -180,13 +189,15 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
     """
     import numpy as np
 
+    from cbr.vectors import frozen
+
     by_stage = {case_type.stage: case_type for case_type in case_types}
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {stage: [] for stage in by_stage}
     rejected: dict[int, str] = {}
     for place, body in enumerate(bodies):
-        row = json.loads(body)
-        stage = next(iter(by_stage)) if len(by_stage) == 1 else str(row.get("stage", ""))
         try:
+            row = _object(body)
+            stage = next(iter(by_stage)) if len(by_stage) == 1 else str(row.get("stage", ""))
             if stage not in by_stage:
                 raise BadValue(f"stage is {stage!r}; it must be one of {', '.join(by_stage)}")
             rows[stage].append((place, _checked(row, by_stage[stage])))
@@ -201,8 +212,7 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
         columns = {name: [row.get(name, "") for _, row in kept] for name in names}
         batches[stage] = Batch(
             situations={
-                name: np.array(column) if name in features else _column(column)
-                for name, column in columns.items()
+                name: frozen(_cells(column, features.get(name))) for name, column in columns.items()
             },
             solution=[row["solution"] for _, row in kept],
             outcome=np.array([row["outcome"] for _, row in kept], np.float64),
@@ -210,6 +220,16 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
             step=np.zeros(len(kept), np.int64),
         )
     return Situated(batches, rejected)
+
+
+def _object(body: str) -> dict[str, Any]:
+    try:
+        row = json.loads(body)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadValue(f"the record is no row: {one_line(error)}") from None
+    if not isinstance(row, dict):
+        raise BadValue("the record is no row of columns")
+    return row
 
 
 def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
@@ -233,24 +253,27 @@ def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
     return read | {"solution": solution, "outcome": _outcome(row.get("outcome", ""))}
 
 
-def _outcome(text: str) -> float:
+def _outcome(text: Any) -> float:
     """The outcome, NaN where the cell is empty."""
-    if not text:
+    if text is None or text == "":
         return math.nan
     try:
         amount = float(text)
-    except ValueError:
+    except (TypeError, ValueError, OverflowError):
         raise BadValue(f"outcome is {text!r}, not a number") from None
-    if not math.isfinite(amount):
-        raise BadValue(f"outcome is {text!r}; it must be a finite number, or empty")
+    if not abs(amount) <= 1e100:
+        raise BadValue(f"outcome is {text!r}; it must be a finite number up to 1e100, or empty")
     return amount
 
 
-def _column(cells: list[Any]) -> Any:
-    """Cells that are no feature: numbers (NaN where empty) if all are, else text."""
+def _cells(cells: list[Any], feature: Feature | None) -> Any:
+    """A column: numbers for a number feature, and where all cells of a column that is no feature
+    are numbers or empty (NaN); else texts, as objects, not as wide as the longest of them."""
     import numpy as np
 
+    if feature is not None:
+        return np.array(cells, np.float64 if feature.is_number else object)
     try:
         return np.array([float(cell) if cell not in {"", None} else math.nan for cell in cells])
-    except (TypeError, ValueError):
-        return np.array([str(cell) for cell in cells])
+    except (TypeError, ValueError, OverflowError):
+        return np.array([str(cell) for cell in cells], object)

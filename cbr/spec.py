@@ -65,7 +65,8 @@ def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any
         if name not in settled:
             raise NoSuchName(f"parameter of {spec.name!r} named", name, settled)
         default = settled[name]
-        if isinstance(default, int | float) and not isinstance(value, int | float):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(default, int | float) and not isinstance(default, bool) and not number:
             raise BadValue(f"{name} of {spec.name!r} is {value!r}, not a number")
         if isinstance(default, int) and isinstance(value, float) and not value.is_integer():
             raise BadValue(f"{name} of {spec.name!r} is {value}; it must be a whole number")
@@ -120,6 +121,6 @@ def _json_pairs(text: str, what: str) -> dict[str, str]:
     except ValueError as error:
         raise BadValue(f"{what} begins with {{ and is not JSON: {error}") from None
     for key, value in given.items():
-        if not isinstance(value, str | int | float):
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise BadValue(f"{key!r} in {what} is {json.dumps(value)}; give a number or a text")
     return {key: str(value) for key, value in given.items()}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 from pathlib import Path
 
+from cbr.case import RESERVED
 from cbr.errors import BadValue, NoSuchName
 
 _SIMILARITY = '''\
@@ -157,7 +159,8 @@ def write_starter(kind: str, file: str | Path) -> list[Path]:
     if kind not in STARTERS:
         raise NoSuchName("kind of starter", kind, STARTERS)
     path = Path(file)
-    if path.suffix != ".py" or not path.stem.isidentifier() or path.stem != path.stem.lower():
+    plain = path.stem.isidentifier() and path.stem == path.stem.lower()
+    if path.suffix != ".py" or not plain or keyword.iskeyword(path.stem) or path.stem in RESERVED:
         raise BadValue(
             f"{path.name!r} must be a lower-case Python module name such as my_plugin.py"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,12 @@ class Vectors:
         return len(self.values)
 
 
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, which nobody may write to from now on: plugins get to see it."""
+    array.setflags(write=False)
+    return array
+
+
 def group(
     case_type: CaseType,
     digest: str,
@@ -80,11 +87,11 @@ def group(
     return Vectors(
         case_type=case_type,
         digest=digest,
-        values=np.ascontiguousarray(values[first]),
-        counts=tally(cell).astype(np.int64),
-        outcome_sum=tally(cell[known], outcome[known]).astype(np.float64),
-        outcome_count=tally(cell[known]).astype(np.int64),
-        case_ids=case_ids,
-        case_solutions=solution,
-        start=np.append(first, len(values)).astype(np.int64),
+        values=frozen(np.ascontiguousarray(values[first])),
+        counts=frozen(tally(cell).astype(np.int64)),
+        outcome_sum=frozen(tally(cell[known], outcome[known]).astype(np.float64)),
+        outcome_count=frozen(tally(cell[known]).astype(np.int64)),
+        case_ids=frozen(case_ids),
+        case_solutions=frozen(solution),
+        start=frozen(np.append(first, len(values)).astype(np.int64)),
     )

@@ -15,7 +15,11 @@ from typing import Any
 
 from cbr.case import CaseType
 from cbr.errors import BadWeights, NoSuchName
+from cbr.guard import one_line
 from cbr.spec import pairs
+
+#: Weights and outcomes above this would overflow in sums.
+HIGHEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -29,14 +33,16 @@ class Weights:
     @classmethod
     def load(cls, path: str | Path) -> Weights:
         try:
-            plain = json.loads(Path(path).read_text("utf-8"))
+            plain = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=_once)
         except OSError as error:
             raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
-        except ValueError as error:
-            raise BadWeights(f"{path} is not JSON ({error}), so no weights file") from None
+        except (ValueError, RecursionError) as error:
+            raise BadWeights(
+                f"{path} is not JSON ({one_line(error)}), so no weights file"
+            ) from None
         if not isinstance(plain, dict) or plain.get("format") != "cbr-weights":
             raise BadWeights(f'{path} is no weights file: "format" must be "cbr-weights"')
-        if plain.get("version") != 1:
+        if plain.get("version") != 1 or plain["version"] is True:
             raise BadWeights(f"{path} has version {plain.get('version')!r}; this program reads 1")
         stages = plain.get("stages")
         if not isinstance(stages, dict) or not all(isinstance(v, dict) for v in stages.values()):
@@ -91,11 +97,22 @@ def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
     for feature, weight in zip(case_type.indexed, weights, strict=True):
         if not math.isfinite(weight):
             raise BadWeights(f"weight of {feature.name!r} is {weight}; it must be a finite number")
-        if weight < 0:
-            raise BadWeights(f"weight of {feature.name!r} is {weight}; it must be 0 or more")
+        if not 0 <= weight <= HIGHEST:
+            raise BadWeights(
+                f"weight of {feature.name!r} is {weight}; it must be 0 or more"
+                + (f", and at most {HIGHEST:g}" if weight > HIGHEST else "")
+            )
     if not any(weights):
         raise BadWeights(f"all weights of {case_type.stage!r} are 0; at least one must be above 0")
     return weights
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no name stands twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
 
 
 def _number(name: str, value: object) -> float:
@@ -103,5 +120,5 @@ def _number(name: str, value: object) -> float:
         if isinstance(value, bool):
             raise TypeError
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadWeights(f"weight of {name!r} is {value!r}, not a number") from None

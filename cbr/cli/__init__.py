@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,22 +23,45 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     from cbr.errors import CbrError
 
+    code = 0
     try:
-        _run(given)
+        code = _run(given or ["--help"])
+        sys.stdout.flush()
     except CbrError as error:
         _fail(error, f"Error: {error}", 2)
     except KeyboardInterrupt as error:
         _fail(error, "Interrupted; what was written is whole. Run it again to go on.", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
+        code = 1
     except Exception as error:
-        import sqlite3
-
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        if isinstance(error, sqlite3.DatabaseError):
-            _fail(error, f"Error: the casebase cannot be used: {error}; run `cbr check` on it", 2)
-        _fail(error, f"Internal error: {what} (CBR_DEBUG=1 shows where)", 1)
+        _fail(error, *_sentence(error))
+    sys.exit(code)
 
 
-def _run(given: list[str]) -> None:
+def _sentence(error: Exception) -> tuple[str, int]:
+    """What to say of an error that is not ours, and the exit code."""
+    import sqlite3
+
+    from cbr.guard import one_line
+
+    text = " ".join(str(error).split())
+    if isinstance(error, sqlite3.DatabaseError):
+        if "full" in text:
+            return "Error: there is no room left to write; what was written before is whole", 2
+        return f"Error: the casebase cannot be used: {text}; run `cbr check` on it", 2
+    if isinstance(error, OSError):
+        return f"Error: {error.filename or 'output'}: {error.strerror or text}", 2
+    if isinstance(error, UnicodeError):
+        return f"Error: a name or text is not UTF-8: {text}", 2
+    if hasattr(error, "format_message"):  # typer: the command was called wrongly
+        context = getattr(error, "ctx", None)
+        which = getattr(context, "command_path", "cbr")
+        return f"Error: {error.format_message()} See `{which} --help`.", 2
+    return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows where)", 1
+
+
+def _run(given: list[str]) -> int:
     from cbr.cli.app import make_app
     from cbr.cli.output import complain, note, only_results
     from cbr.errors import BadValue, PluginFailure
@@ -68,7 +92,7 @@ def _run(given: list[str]) -> None:
     quiet = "--json" in arguments and "--help" not in arguments
     try:
         with only_results(quiet):
-            app(arguments, prog_name="cbr")
+            return int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
     finally:
         tell_problems()
 
@@ -104,8 +128,8 @@ def split_plugin_options(given: Sequence[str]) -> tuple[list[str], list[str], bo
     return rest, files, strict
 
 
-def _fail(error: BaseException, sentence: str, code: int) -> None:
+def _fail(error: BaseException, sentence: str, code: int) -> NoReturn:
     if os.environ.get("CBR_DEBUG"):
         raise error
-    print(sentence, file=sys.stderr)
+    print(" ".join(sentence.split()), file=sys.stderr)
     sys.exit(code)

@@ -27,9 +27,39 @@ def make_app(plugins: Plugins) -> typer.Typer:
     casebase.add(app)
     cycle.add(app)
     plugins_command.add(app, plugins)
-    for _ in plugins.call("cbr_commands", app=app):
-        pass
+    _add_commands_of(plugins, app)
     return app
+
+
+def _add_commands_of(plugins: Plugins, app: typer.Typer) -> None:
+    """Commands of plugins; one that takes a name which is taken, or is none, is left out."""
+    taken = _names(app)
+    for plugin, _ in plugins.call("cbr_commands", app=app):
+        for registered in (app.registered_commands, app.registered_groups):
+            for info in list(registered):
+                name = _name(info)
+                if name is None:
+                    registered.remove(info)  # type: ignore[arg-type]
+                    plugins.blame(plugin, f"cbr_commands added {info!r}, which is no command")
+                elif id(info) not in taken.values() and name in taken:
+                    registered.remove(info)  # type: ignore[arg-type]
+                    plugins.blame(plugin, f"the command {name!r} is there already")
+                else:
+                    taken[name] = id(info)
+
+
+def _names(app: typer.Typer) -> dict[str, int]:
+    return {
+        str(_name(info)): id(info) for info in (*app.registered_commands, *app.registered_groups)
+    }
+
+
+def _name(info: object) -> str | None:
+    """What a registered command is called; None if it is something else."""
+    callback = getattr(info, "callback", None)
+    default = getattr(callback, "__name__", "").replace("_", "-")
+    name = getattr(info, "name", None) or default
+    return name if isinstance(name, str) and name else None
 
 
 def _root(

@@ -28,7 +28,10 @@ _Features = Annotated[
 _Reader = Annotated[
     str, typer.Option(help="Case source to read all files with; default: by looking at each.")
 ]
-_Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first record not usable.")]
+_Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Stop at the first record not usable; what came before stays."),
+]
 _Limit = Annotated[int | None, typer.Option(min=1, help="Read at most so many records.")]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cbr.cli.options import File, Json
-from cbr.cli.output import cell, count, emit, lines, show_reasons, table
+from cbr.cli.output import count, emit, lines, show_reasons, table
 
 if TYPE_CHECKING:
     from cbr.casebase import Casebase
@@ -51,8 +51,8 @@ def info(file: File, json: Json = False) -> None:
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
     for title, section in found["sections"].items():
-        rows = section.items() if isinstance(section, dict) else [(cell(row),) for row in section]
-        table(title, [], [tuple(row) for row in rows])
+        rows = section.items() if isinstance(section, dict) else enumerate(section, 1)
+        table(title, [], [(str(name), value) for name, value in rows])
     for name, stage in found["stages"].items():
         lines(f"digest of {name}: {stage['digest'] or '-'}")
 
@@ -61,8 +61,13 @@ def _describe(base: Casebase) -> dict[str, Any]:
     from cbr.plugins import default_plugins
 
     sections: dict[str, Any] = {}
-    for _, given in default_plugins().call("cbr_info", casebase=base):
-        sections |= given or {}
+    plugins = default_plugins()
+    for plugin, given in plugins.call("cbr_info", casebase=base):
+        problem = _not_sections(given)
+        if problem:
+            plugins.blame(plugin, f"cbr_info gave {problem}")
+        else:
+            sections |= given or {}
     total = f"SELECT COUNT(*) FROM {base.records_table}"
     sources = (
         f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records_table} r WHERE r.source = s.id) "
@@ -83,6 +88,20 @@ def _describe(base: Casebase) -> dict[str, Any]:
         "skipped": dict(base.db.execute(skipped).fetchall()),
         "sections": sections,
     }
+
+
+def _not_sections(given: Any) -> str:
+    """What is wrong with sections that a plugin gave; nothing if they can be shown."""
+    import json
+
+    if given is None:
+        return ""
+    try:
+        json.dumps(given, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        return f"what JSON cannot hold: {error}"
+    good = isinstance(given, dict) and all(isinstance(part, dict | list) for part in given.values())
+    return "" if good else "no mapping from titles to rows"
 
 
 def _describe_stage(base: Casebase, stage: str) -> dict[str, Any]:

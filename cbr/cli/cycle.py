@@ -45,13 +45,20 @@ def add(app: typer.Typer) -> None:
     )
 
 
-def _target(case: str, case_type: CaseType) -> dict[str, Value]:
+def _target(case: Sequence[str], case_type: CaseType) -> dict[str, Value]:
     """What --case says, with features computed from it; notes what lies outside a range."""
     from cbr.definitions import complete
+    from cbr.errors import BadValue
     from cbr.plugins import default_plugins
     from cbr.spec import pairs
 
-    values = complete(case_type, case_type.read(pairs(case, "--case")), default_plugins())
+    given: dict[str, str] = {}
+    for text in case:
+        more = pairs(text, "--case")
+        for name in given.keys() & more.keys():
+            raise BadValue(f"{name!r} stands twice in --case")
+        given |= more
+    values = complete(case_type, case_type.read(given), default_plugins())
     for name, value in values.items():
         limits = case_type.feature(name).range
         if limits and not limits[0] <= float(value) <= limits[1]:
@@ -193,9 +200,10 @@ def retain(
 
     with Casebase.open(file, write=True) as base:
         chosen = base.stage(stage)
-        retrieved = retrieve(base, chosen, _target(case, base.case_type(chosen)))
-        revision = revise(retrieved, solution, outcome)
-        number = keep(base, chosen, revision, rule)
+        target = _target(case, base.case_type(chosen))
+        with base.transaction():  # so that nobody else retains the same between the two
+            revision = revise(retrieve(base, chosen, target), solution, outcome)
+            number = keep(base, chosen, revision, rule)
     if json:
         emit(
             {

@@ -23,8 +23,10 @@ Similarity = Annotated[
     ),
 ]
 CaseValues = Annotated[
-    str,
-    typer.Option("--case", metavar="K=V,...", help="The situation, feature by feature."),
+    list[str],
+    typer.Option(
+        "--case", metavar="K=V,...", help="The situation, feature by feature; or a JSON object."
+    ),
 ]
 
 
@@ -37,5 +39,7 @@ def similarities(given: list[str] | None) -> dict[str, str]:
         feature, equals, spec = text.partition("=")
         if not equals or not spec:
             raise BadValue(f"--similarity {text!r} is not FEATURE=SPEC")
+        if feature.strip() in found:
+            raise BadValue(f"--similarity for {feature.strip()!r} is given twice")
         found[feature.strip()] = spec.strip()
     return found

@@ -270,7 +270,7 @@ class TestADomainThatBreaksItsWord:
 
     @pytest.mark.parametrize("answer", [lambda b, t: 1 / 0, lambda b, t: None])
     def test_one_that_raises(self, answer) -> None:
-        with pytest.raises(PluginFailure, match="case type 'car' cannot read its records"):
+        with pytest.raises(PluginFailure, match="situations of 'car' from its records failed"):
             prepare(["body"], self.types(answer))
 
     def test_one_that_invents_a_stage(self) -> None:
@@ -287,7 +287,7 @@ def test_a_reader_that_fails_is_named(make, plugins: Plugins, monkeypatch) -> No
         yield
 
     monkeypatch.setitem(source.__dict__, "read", broken)
-    with pytest.raises(PluginFailure, match=r"reader 'table' failed on .*some\.csv.*no paper"):
+    with pytest.raises(PluginFailure, match=r"reader 'table' on .*some\.csv failed: .*no paper"):
         make("".join(LINES[:10]))
 
 
@@ -412,7 +412,7 @@ def cost(cars):
             ('cars["price"][:3]', r"shape \(3,\) for 400"),
             ("1 / 0", "'cost' failed: ZeroDivisionError"),
             ('cars["price"] * float("nan")', "row 1: cost is nan; it must be a finite number"),
-            ('cars["model"]', "'cost' gave no numbers"),
+            ('cars["model"]', "'cost' as numbers failed"),
         ],
     )
     def test_a_bad_feature_is_named_and_changes_nothing(

@@ -213,13 +213,34 @@ class TestQuery:
         ),
         (["info", "cars.db", "--plugin"], "--plugin needs a file"),
         (["query", "cars.db"], "Missing option '--case'"),
-        (["nonsense"], "No such command 'nonsense'"),
+        (["nonsense"], "No such command 'nonsense'. See `cbr --help`."),
+        (["query", "cars.db", "--case", "age=1", "--show", "0"], "See `cbr query --help`."),
+        (
+            ["query", "cars.db", "--case", "age=1", "--case", "age=2"],
+            "'age' stands twice in --case",
+        ),
+        (["query", "cars.db", "--case", "age=1_0"], "age is '1_0', not a number"),
+        (["query", "cars.db", "--case", "age=1", "--weights", "age=1e300"], "at most 1e+100"),
+        (["query", "cars.db", "--case", "age=1", "--policy", "top?k=true"], "k of 'top' is True"),
+        (["query", "cars.db", "--case", "age=1", "--similarity", "age=linear?span=nan"], "finite"),
+        (
+            ["query", "cars.db", "--case", "age=1", "--weights", "deep.json"],
+            "deep.json is not JSON",
+        ),
+        (["query", "cars.db", "--case", "age=1", "--weights", "twice.json"], "stands twice"),
+        (["info", "x" * 300 + ".db"], "File name too long"),
+        (
+            ["build", "cars.csv", "--type", "car", "--features", "default,default"],
+            "must stand first",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(cbr, tmp_path: Path, cars_db, monkeypatch, words, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.db").write_text("hello")
     (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "twice.json").write_text('{"format": "cbr-weights", "format": "cbr-weights"}')
     (tmp_path / "odd.json").write_text('{"car": {"age": 1}}')
     (tmp_path / "cars.csv").write_bytes(CARS_CSV.read_bytes())
     _empty_casebase(tmp_path / "empty.db")
@@ -234,8 +255,7 @@ def test_bad_input_gets_one_sentence(cbr, tmp_path: Path, cars_db, monkeypatch, 
     assert answer.code == 2, answer
     assert says in answer.err
     assert "Traceback" not in answer.err
-    usage = "Missing" in says or "No such" in says  # typer says how the command is called, too
-    assert answer.err.strip().count("\n") == (3 if usage else 0)
+    assert answer.err.strip().count("\n") == 0
     assert answer.out == ""
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -282,11 +302,11 @@ def test_debug_shows_where(cbr, monkeypatch) -> None:
 class TestPlugins:
     def test_the_list(self, cbr, plugin_file) -> None:
         found = cbr("plugins", "--json", "--plugin", plugin_file(NEAR)).json["plugins"]
-        assert [p["name"] for p in found] == ["engine", "similarity", "dropped"]
-        assert found[1]["distribution"] == "cbr-engine"
-        assert found[1]["version"]
-        assert found[2]["hooks"] == ["cbr_similarities"]
-        assert found[2]["registered"] == {"similarity": ["near"]}
+        assert [p["name"] for p in found] == ["engine", "holdem", "similarity", "dropped"]
+        assert found[2]["distribution"] == "cbr-engine"
+        assert found[2]["version"]
+        assert found[3]["hooks"] == ["cbr_similarities"]
+        assert found[3]["registered"] == {"similarity": ["near"]}
         assert {p["status"] for p in found} == {"ok"}
         assert "ranged-exponential" in cbr("plugins").out
 
@@ -385,7 +405,8 @@ class TestProcess:
         assert (done.returncode, done.stdout) == (0, f"cbr-engine {version('cbr-engine')}\n")
 
     def test_no_words_shows_help(self) -> None:
-        assert "Commands:" in self.run().stdout + self.run().stderr
+        done = self.run()
+        assert (done.returncode, "Commands:" in done.stdout, done.stderr) == (0, True, "")
 
     def test_a_table_that_does_not_fit_is_one_line(self, cars_db: Path) -> None:
         with sqlite3.connect(cars_db) as connection:

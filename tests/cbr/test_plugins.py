@@ -35,6 +35,7 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
     plugins = Plugins().load()
     assert [(p.name, p.origin, p.status) for p in plugins.plugins] == [
         ("engine", "cbr-engine", "ok"),
+        ("holdem", "cbr-engine", "ok"),
         ("similarity", "cbr-engine", "ok"),
     ]
     assert plugins.problems == []

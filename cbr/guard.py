@@ -1,0 +1,31 @@
+"""A guard around a stranger's code: whatever it raises becomes one sentence that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cbr.errors import CbrError, PluginFailure
+
+
+@contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """Turn what a plugin raises, exits included, into a `PluginFailure` about `what`.
+
+    >>> with guarded("similarity 'near'"):
+    ...     raise SystemExit(0)
+    Traceback (most recent call last):
+    cbr.errors.PluginFailure: similarity 'near' failed: SystemExit: 0
+    """
+    try:
+        yield
+    except (CbrError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise PluginFailure(f"{what} failed: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one line: its sentence if it is ours, else its class and text."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")
