@@ -1,11 +1,16 @@
-"""A guard around a stranger's code: whatever it raises becomes one sentence that names it."""
+"""A guard around a stranger's code: what it raises becomes one sentence that names it, and what it
+is given it cannot change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from cbr.errors import CbrError, PluginFailure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -29,3 +34,9 @@ def one_line(error: BaseException) -> str:
     """An error as one line: its sentence if it is ours, else its class and text."""
     text = " ".join(str(error).split())
     return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, which nobody may write to from now on: plugins get to see it."""
+    array.setflags(write=False)
+    return array

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from cbr.case import CaseType, Value
 from cbr.errors import BadValue, NoSuchName, PluginFailure
-from cbr.guard import guarded
+from cbr.guard import frozen, guarded
 from cbr.index import EXACT, Index, Reach
 from cbr.measure import Bound
 from cbr.plugins import Plugins, default_plugins
 from cbr.policy import Policy
 from cbr.spec import Spec
-from cbr.vectors import Floats, Ints, Vectors, frozen
+from cbr.vectors import Floats, Ints, Vectors
 from cbr.weights import GivenWeights, weights_of
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import IO, Any, ClassVar, cast
 
 from cbr.case import Batch, CaseType, Feature, Situated
 from cbr.errors import BadValue
-from cbr.guard import one_line
+from cbr.guard import frozen, one_line
 
 #: What reading a damaged compressed file may raise.
 _BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
@@ -188,8 +188,6 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
     A column ``stage`` says which stage a row belongs to where the domain has several.
     """
     import numpy as np
-
-    from cbr.vectors import frozen
 
     by_stage = {case_type.stage: case_type for case_type in case_types}
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {stage: [] for stage in by_stage}

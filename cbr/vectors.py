@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType
+from cbr.guard import frozen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,12 +52,6 @@ class Vectors:
 
     def __len__(self) -> int:
         return len(self.values)
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, which nobody may write to from now on: plugins get to see it."""
-    array.setflags(write=False)
-    return array
 
 
 def group(
