@@ -99,8 +99,12 @@ def odds(
 
 
 def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
+    from cbr.errors import BadValue
+    from cbr_holdem.cards.ranges import hands_of
     from cbr_holdem.strength.strength import strength_of
 
+    if len(hands_of(hand)) != 1:
+        raise BadValue(f"--strength is for one hand such as AhKs, not for the range {hand!r}")
     with waiting("compiling the hold'em kernel for this machine, once; this takes up to 20 s"):
         found = strength_of(hand, board)
     values = {"ihs": found.ihs(opponents), "ehs": found.ehs(opponents)}

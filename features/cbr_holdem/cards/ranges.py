@@ -87,3 +87,9 @@ def hand_class(a: int, b: int) -> str:
     if high >> 2 == low >> 2:
         return text
     return text + ("s" if high & 3 == low & 3 else "o")
+
+
+#: The 169 classes, by the lower card from aces down: AA, AKs, AKo, KK, AQs ...
+CLASSES: tuple[str, ...] = tuple(
+    dict.fromkeys(hand_class(int(a), int(b)) for b, a in HANDS[::-1, ::-1])
+)
