@@ -46,7 +46,8 @@ CARD_KEYS = np.array(
 )
 #: What a hand's sum starts from: a suit count of 3, so that a fifth card of it shows in bit 3.
 EMPTY = np.uint64(0x3333 << 40)
-_FLUSH_BITS = np.uint64(0x8888 << 40)
+#: Set where a suit has five cards or more.
+FLUSH_BITS = np.uint64(0x8888 << 40)
 _LOW = np.uint64(0xFFFFFFFF)
 _16, _SEVEN_MASK = np.uint64(16), np.uint64(len(_SEVEN_AT) - 1)
 _FEW_MASK, _FEW_SIZE = np.uint64(len(_FEW_AT) - 1), np.uint64(len(_FEW) - 1)
@@ -86,7 +87,7 @@ def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
 @njit(cache=True)
 def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
     """Strength of a hole (2) and a full board (5) whose keys add up to `key` (from EMPTY)."""
-    flush = key & _FLUSH_BITS
+    flush = key & FLUSH_BITS
     if not flush:
         return np.int64(seven_strength(key))
     suit = 0
@@ -108,7 +109,7 @@ def _evaluate_7(hands: Any, out: Any) -> None:
         key = EMPTY
         for j in range(7):
             key += CARD_KEYS[hands[i, j]]
-        flush = key & _FLUSH_BITS
+        flush = key & FLUSH_BITS
         out[i] = _flush_strength(hands, i, flush) if flush else seven_strength(key)
 
 
@@ -118,7 +119,7 @@ def _evaluate_few(hands: Any, out: Any) -> None:
         key = EMPTY
         for j in range(hands.shape[1]):
             key += CARD_KEYS[hands[i, j]]
-        flush = key & _FLUSH_BITS
+        flush = key & FLUSH_BITS
         out[i] = _flush_strength(hands, i, flush) if flush else few_strength(key)
 
 

@@ -1,0 +1,1 @@
+"""The rules of the table, for many tables at once and for one."""

@@ -1,0 +1,81 @@
+"""The game: who plays for what, under which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue, NoSuchName
+
+MOST_SEATS = 10
+STREETS = ("preflop", "flop", "turn", "river")
+#: Cards on the board on each street.
+BOARD_CARDS = (0, 3, 4, 5)
+BETTING = ("limit", "nolimit", "potlimit")
+RULES = ("casino", "acpc")
+
+
+# The terms of a game as compiled code reads them: whole numbers in one row.
+LIMIT, POT_LIMIT, ACPC = 0, 1, 2
+SMALL_BLIND, BIG_BLIND, ANTE = 3, 4, 5
+BET_SIZES = 6  # for each street: the bet in limit, the least bet else
+MOST_RAISES = 10  # for each street
+
+Terms = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Game:
+    """Texas Hold'em. Chips are whole numbers.
+
+    `bet_sizes` are the four streets' bets in limit (default: the big blind twice, then twice it).
+    `cap` is the number of bets in a limit round, the big blind being the first; None is no cap.
+    `rules`: ``casino`` (a short all-in does not reopen the betting, odd chips stay whole) or
+    ``acpc``, as the competition's dealer has it (it does, and a pot is split into fractions).
+    """
+
+    betting: str = "limit"
+    small_blind: int = 5
+    big_blind: int = 10
+    ante: int = 0
+    bet_sizes: Sequence[int] | None = None
+    cap: int | None = 4
+    rules: str = "casino"
+
+    def __post_init__(self) -> None:
+        if self.betting not in BETTING:
+            raise NoSuchName("betting", self.betting, BETTING)
+        if self.rules not in RULES:
+            raise NoSuchName("set of rules", self.rules, RULES)
+        if not 0 <= self.small_blind <= self.big_blind or self.big_blind <= 0:
+            raise BadValue(f"blinds are {self.small_blind} and {self.big_blind}; 0 <= small <= big")
+        if self.ante < 0:
+            raise BadValue(f"the ante is {self.ante}; it must be 0 or more")
+        if self.cap is not None and self.cap < 1:
+            raise BadValue(f"the cap is {self.cap} bets; it must be 1 or more")
+        if self.bet_sizes is not None and (len(self.bet_sizes) != 4 or min(self.bet_sizes) <= 0):
+            raise BadValue(f"bet sizes are {list(self.bet_sizes)}; give four above 0")
+
+    @property
+    def terms(self) -> Terms:
+        limit = self.betting == "limit"
+        big = self.big_blind
+        sizes = (self.bet_sizes or (big, big, 2 * big, 2 * big)) if limit else (big,) * 4
+        # The big blind is the first bet before the flop, so one raise less is left there.
+        most = 10**6 if self.cap is None or not limit else self.cap
+        raises = [most - 1 if limit and self.cap else most, most, most, most]
+        kind = [limit, self.betting == "potlimit", self.rules == "acpc"]
+        blinds = [self.small_blind, big, self.ante]
+        return np.array([*kind, *blinds, *sizes, *raises], np.int64)
+
+
+def verify_stacks(stacks: NDArray[np.int64]) -> None:
+    """Whether tables can be played with these stacks, [tables, seats]."""
+    if stacks.ndim != 2 or not 2 <= stacks.shape[1] <= MOST_SEATS:
+        seats = stacks.shape[1] if stacks.ndim == 2 else stacks.shape
+        raise BadValue(f"{seats} players; a table has 2 to {MOST_SEATS}")
+    if (stacks <= 0).any():
+        raise BadValue(f"a stack is {int(stacks.min())}; it must be above 0")

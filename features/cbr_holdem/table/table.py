@@ -1,0 +1,167 @@
+"""One table for people and tests: the compiled rules with a readable face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import DECK, cards, names, verify_distinct
+from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game, verify_stacks
+from cbr_holdem.table.rules import (
+    BOARD,
+    CALL,
+    FOLD,
+    RAISE,
+    SEATS,
+    act,
+    deal,
+    new_tables,
+    raise_limits,
+    to_call,
+)
+
+KINDS = {"f": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}
+
+
+@dataclass(frozen=True)
+class Legal:
+    """What the actor may do: fold or not, the price of a call, and the limits of a raise (to)."""
+
+    fold: bool
+    call: int
+    raise_from: int
+    raise_to: int
+
+    def __str__(self) -> str:
+        words = ["fold"] if self.fold else []
+        words.append(f"call {self.call}" if self.call else "check")
+        if self.raise_to:
+            what = "raise to" if self.call else "bet or raise to"
+            span = f"{self.raise_from}"
+            if self.raise_to != self.raise_from:
+                span += f" ... {self.raise_to}"
+            words.append(f"{what} {span}")
+        return ", ".join(words)
+
+
+class Table:
+    """A hand at one table, action by action.
+
+    >>> table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
+    >>> str(table.legal())
+    'fold, call 10, raise to 20'
+    >>> for move in ("c", "c", "k", "b", "c", "c"): table.play(move)
+    >>> table.street, table.board, table.actor
+    ('turn', '2s 7d 9h Jc', 0)
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        stacks: Sequence[int],
+        hands: str | Sequence[int],
+        board: str | Sequence[int],
+    ) -> None:
+        chips = np.array([list(stacks)], np.int64)
+        verify_stacks(chips)
+        held = cards(hands, "hands") if isinstance(hands, str) else [int(c) for c in hands]
+        table = cards(board, "board") if isinstance(board, str) else [int(c) for c in board]
+        if len(held) != 2 * len(stacks):
+            raise BadValue(f"{len(stacks)} players need {2 * len(stacks)} cards, not {len(held)}")
+        if len(table) != 5:
+            raise BadValue(f"a board has 5 cards in the end, not {len(table)}")
+        verify_distinct([*held, *table], "hands and board")
+        if not all(0 <= card < DECK for card in [*held, *table]):
+            raise BadValue("cards are numbered from 0 to 51")
+        self.game = game
+        self.terms = game.terms
+        self.tables = new_tables(1)
+        self.rows = self.tables.rows
+        deck = np.array([*held, *table], np.uint8)
+        deal(self.rows, 0, self.terms, len(stacks), chips[0], deck)
+
+    @property
+    def seats(self) -> int:
+        return int(self.rows[0, SEATS])
+
+    @property
+    def over(self) -> bool:
+        return bool(self.tables.actor[0] < 0)
+
+    @property
+    def actor(self) -> int | None:
+        """The seat to act, None when the hand is over."""
+        return None if self.over else int(self.tables.actor[0])
+
+    @property
+    def street(self) -> str:
+        return STREETS[int(self.tables.street[0])]
+
+    @property
+    def board(self) -> str:
+        """The cards that show."""
+        return names(self.rows[0, BOARD : BOARD + BOARD_CARDS[int(self.tables.street[0])]])
+
+    @property
+    def pot(self) -> int:
+        """All chips put in so far, the bets of this street included."""
+        return int(self.tables.paid[0].sum())
+
+    @property
+    def stacks(self) -> list[int]:
+        return self.tables.stack[0, : self.seats].tolist()
+
+    @property
+    def payoffs(self) -> list[float]:
+        """What each seat won or lost; zeros before the end."""
+        return self.tables.payoff[0, : self.seats].tolist()
+
+    @property
+    def final_stacks(self) -> list[float]:
+        """Stacks after the pots were shared out."""
+        ends = self.tables.stack[0] + self.tables.paid[0] + self.tables.payoff[0]
+        return ends[: self.seats].tolist()
+
+    def legal(self) -> Legal:
+        self.verify_going()
+        call = int(to_call(self.rows, 0))
+        least, most = raise_limits(self.rows, 0, self.terms)
+        return Legal(call > 0, call, int(least), int(most))
+
+    def verify_going(self) -> None:
+        if self.over:
+            raise BadValue("the hand is over")
+
+    def verify_play(self, move: str, amount: int | None = None) -> tuple[int, int]:
+        """The action as the rules take it; `BadValue` with what is legal if it is not."""
+        legal = self.legal()
+        kind = KINDS.get(move)
+        if kind is None:
+            raise BadValue(f"{move!r} is no action; actions are f, k, c, b, r")
+        if kind == FOLD and not legal.fold:
+            raise BadValue(f"a fold is not legal when checking is free; legal are {legal}")
+        if kind == CALL:
+            return CALL, 0
+        if kind == RAISE:
+            if not legal.raise_to:
+                raise BadValue(f"a raise is not legal; legal are {legal}")
+            to = legal.raise_from if amount is None else int(amount)
+            if not legal.raise_from <= to <= legal.raise_to:
+                raise BadValue(f"a raise to {to} is not legal; legal are {legal}")
+            return RAISE, to
+        return FOLD, 0
+
+    def can_play(self, move: str, amount: int | None = None) -> bool:
+        try:
+            self.verify_play(move, amount)
+        except BadValue:
+            return False
+        return True
+
+    def play(self, move: str, amount: int | None = None) -> None:
+        """Fold (f), check or call (k, c), bet or raise to an amount (b, r; default the least)."""
+        kind, to = self.verify_play(move, amount)
+        act(self.rows, 0, self.terms, kind, to)

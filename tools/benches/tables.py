@@ -1,0 +1,49 @@
+"""The table: nine seats of limit hold'em in which everybody calls, with full state and history.
+
+The peer is rlcard's limit game played by a loop that always calls (or checks).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from cbr_holdem.table.deck import decks
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import call_down, deal_all, new_tables
+
+from benches import Row, compare
+
+
+def rows(full: bool) -> list[Row]:
+    return [_calls("9-seat limit call bots", 9, full), _calls("2-seat limit call bots", 2, full)]
+
+
+def _calls(what: str, seats: int, full: bool) -> Row:
+    tables, few = 2_000, (60 if full else 20)
+    terms, state = Game().terms, new_tables(tables).rows
+    stacks = np.full((tables, seats), 10_000, np.int64)
+    deal = [0]
+
+    def ours() -> None:
+        cards = decks(1, deal[0], tables, 2 * seats + 5)
+        deal[0] += tables
+        deal_all(state, terms, seats, stacks, cards)
+        call_down(state, terms)
+
+    row = compare(what, ours, "rlcard", _rlcard(seats, few))
+    mine, theirs = 1e6 * tables / row.ours, 1e6 * few / row.peer
+    return Row(what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+
+
+def _rlcard(seats: int, hands: int):  # type: ignore[no-untyped-def]
+    from rlcard.games.limitholdem import Game as Limit
+
+    game = Limit(num_players=seats)
+
+    def play() -> None:
+        for _ in range(hands):
+            game.init_game()
+            while not game.is_over():
+                legal = game.get_legal_actions()
+                game.step("check" if "check" in legal else "call")
+
+    return play
