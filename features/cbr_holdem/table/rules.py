@@ -119,77 +119,74 @@ def new_tables(count: int) -> Tables:
 
 
 @njit(cache=True)
-def _put_in(s: Any, i: Any, seat: Any, amount: Any) -> None:
-    s[i, STACK + seat] -= amount
-    s[i, BET + seat] += amount
-    s[i, PAID + seat] += amount
-    s[i, TOP] = max(s[i, TOP], s[i, BET + seat])
+def _put_in(r: Any, seat: Any, amount: Any) -> None:
+    r[STACK + seat] -= amount
+    r[BET + seat] += amount
+    r[PAID + seat] += amount
+    r[TOP] = max(r[TOP], r[BET + seat])
 
 
 @njit(cache=True)
-def to_call(s: Any, i: Any) -> Any:
+def to_call(r: Any) -> Any:
     """What the actor must put in to call, as far as his stack goes."""
-    seat = s[i, ACTOR]
-    return min(s[i, STACK + seat], s[i, TOP] - s[i, BET + seat])
+    seat = r[ACTOR]
+    return min(r[STACK + seat], r[TOP] - r[BET + seat])
 
 
 @njit(cache=True)
-def raise_limits(s: Any, i: Any, terms: Any) -> Any:
+def raise_limits(r: Any, terms: Any) -> Any:
     """The least and the greatest amount that the actor may raise to; (0, 0) if he may not."""
-    seat = s[i, ACTOR]
-    top = s[i, TOP]
-    call = min(s[i, STACK + seat], top - s[i, BET + seat])
-    if (
-        s[i, RAISES] >= terms[MOST_RAISES + s[i, STREET]]
-        or s[i, STACK + seat] <= top - s[i, BET + seat]
-    ):
+    seat = r[ACTOR]
+    top = r[TOP]
+    call = min(r[STACK + seat], top - r[BET + seat])
+    if r[RAISES] >= terms[MOST_RAISES + r[STREET]] or r[STACK + seat] <= top - r[BET + seat]:
         return np.int64(0), np.int64(0)
     if not terms[ACPC]:
         # A short all-in does not reopen the betting for those who have acted.
-        if call < s[i, RAISE_BY]:
+        if call < r[RAISE_BY]:
             return np.int64(0), np.int64(0)
-        if 0 < s[i, SHORT] < s[i, RAISE_BY] and s[i, ACTED + seat]:
+        if 0 < r[SHORT] < r[RAISE_BY] and r[ACTED + seat]:
             return np.int64(0), np.int64(0)
     someone = False
-    for other in range(s[i, SEATS]):
-        if other != seat and not s[i, FOLDED + other]:
-            someone |= s[i, STACK + other] + s[i, BET + other] > top
+    for other in range(r[SEATS]):
+        if other != seat and not r[FOLDED + other]:
+            someone |= r[STACK + other] + r[BET + other] > top
     if not someone:
         return np.int64(0), np.int64(0)
-    everything = s[i, STACK + seat] + s[i, BET + seat]
-    size = terms[BET_SIZES + s[i, STREET]]
+    everything = r[STACK + seat] + r[BET + seat]
+    size = terms[BET_SIZES + r[STREET]]
     if terms[ACPC] and not terms[LIMIT]:
-        least = s[i, LEAST_TO]
+        least = r[LEAST_TO]
     elif terms[ACPC]:
         least = top + size
     else:
-        least = top + max(s[i, RAISE_BY], size)
+        least = top + max(r[RAISE_BY], size)
     least = min(least, everything)
     if terms[LIMIT]:
         return least, least
     if terms[POT_LIMIT]:
         pot = np.int64(0)
-        for other in range(s[i, SEATS]):
-            pot += s[i, PAID + other]
-        return least, min(everything, max(least, 2 * top - s[i, BET + seat] + pot))
+        for other in range(r[SEATS]):
+            pot += r[PAID + other]
+        return least, min(everything, max(least, 2 * top - r[BET + seat] + pot))
     return least, everything
 
 
 @njit(cache=True)
-def _begin_round(s: Any, i: Any, opener: Any, terms: Any) -> None:
+def _begin_round(r: Any, opener: Any, terms: Any) -> None:
     """Who has to act on this street, from the opener on; -1 as actor if nobody has."""
-    n = s[i, SEATS]
-    s[i, RAISE_BY] = 0
-    s[i, RAISES] = 0
-    s[i, SHORT] = 0
-    top = s[i, TOP]
-    s[i, LEAST_TO] = top + terms[BIG_BLIND]
+    n = r[SEATS]
+    r[RAISE_BY] = 0
+    r[RAISES] = 0
+    r[SHORT] = 0
+    top = r[TOP]
+    r[LEAST_TO] = top + terms[BIG_BLIND]
     # Nobody can win or lose more than the second deepest of those who are in.
     deepest = np.int64(0)
     second = np.int64(0)
     for seat in range(n):
-        if not s[i, FOLDED + seat]:
-            deep = s[i, STACK + seat] + s[i, BET + seat]
+        if not r[FOLDED + seat]:
+            deep = r[STACK + seat] + r[BET + seat]
             if deep > deepest:
                 deepest, second = deep, deepest
             elif deep > second:
@@ -197,218 +194,215 @@ def _begin_round(s: Any, i: Any, opener: Any, terms: Any) -> None:
     waiting = 0
     last = -1
     for seat in range(n):
-        s[i, ACTED + seat] = False
-        can_lose = s[i, STACK + seat] > 0 and second > s[i, BET + seat]
-        waits = not s[i, FOLDED + seat] and can_lose
-        s[i, PENDING + seat] = waits
-        if waits:
+        r[ACTED + seat] = False
+        r[PENDING + seat] = False
+        can_lose = r[STACK + seat] > 0 and second > r[BET + seat]
+        if can_lose and not r[FOLDED + seat]:
+            r[PENDING + seat] = True
             waiting += 1
             last = seat
-    if waiting == 1 and s[i, BET + last] >= top:
-        s[i, PENDING + last] = False
+    if waiting == 1 and r[BET + last] >= top:
+        r[PENDING + last] = False
         waiting = 0
-    s[i, ACTOR] = -1
+    r[ACTOR] = -1
     if waiting:
-        for step in range(n):
-            seat = (opener + step) % n
-            if s[i, PENDING + seat]:
-                s[i, ACTOR] = seat
-                return
+        seat = opener
+        while not r[PENDING + seat]:
+            seat = seat + 1 if seat + 1 < n else 0
+        r[ACTOR] = seat
 
 
 @njit(cache=True)
-def deal(s: Any, i: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
-    """Begin a hand at table i: stacks [seats], deck: 2 cards for each seat, 5 for the board."""
-    s[i, SEATS] = seats
-    s[i, STREET] = 0
-    s[i, MOVES] = 0
-    s[i, TOP] = 0
-    s[i, PLAYERS] = seats
+def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
+    """Begin a hand at a table: stacks [seats], deck: 2 cards for each seat, 5 for the board."""
+    r[SEATS] = seats
+    r[STREET] = 0
+    r[MOVES] = 0
+    r[TOP] = 0
+    r[PLAYERS] = seats
     for seat in range(MOST_SEATS):
-        s[i, STACK + seat] = stacks[seat] if seat < seats else 0
-        s[i, BET + seat] = 0
-        s[i, PAID + seat] = 0
-        s[i, PAYOFF + seat] = 0
-        s[i, FOLDED + seat] = seat >= seats
+        r[STACK + seat] = stacks[seat] if seat < seats else 0
+        r[BET + seat] = 0
+        r[PAID + seat] = 0
+        r[PAYOFF + seat] = 0
+        r[FOLDED + seat] = seat >= seats
         if seat < seats:
-            s[i, HOLE + 2 * seat] = deck[2 * seat]
-            s[i, HOLE + 2 * seat + 1] = deck[2 * seat + 1]
+            r[HOLE + 2 * seat] = deck[2 * seat]
+            r[HOLE + 2 * seat + 1] = deck[2 * seat + 1]
     for place in range(5):
-        s[i, BOARD + place] = deck[2 * seats + place]
+        r[BOARD + place] = deck[2 * seats + place]
     for seat in range(seats):
-        ante = min(terms[ANTE], s[i, STACK + seat])
-        s[i, STACK + seat] -= ante
-        s[i, PAID + seat] += ante
+        ante = min(terms[ANTE], r[STACK + seat])
+        r[STACK + seat] -= ante
+        r[PAID + seat] += ante
     small, big = (1, 0) if seats == 2 else (0, 1)
-    _put_in(s, i, small, min(terms[SMALL_BLIND], s[i, STACK + small]))
-    _put_in(s, i, big, min(terms[BIG_BLIND], s[i, STACK + big]))
-    _begin_round(s, i, (big + 1) % seats, terms)
-    if s[i, ACTOR] < 0:
-        _next_street(s, i, terms)
+    _put_in(r, small, min(terms[SMALL_BLIND], r[STACK + small]))
+    _put_in(r, big, min(terms[BIG_BLIND], r[STACK + big]))
+    _begin_round(r, (big + 1) % seats, terms)
+    if r[ACTOR] < 0:
+        _next_street(r, terms)
 
 
 @njit(cache=True)
-def _next_street(s: Any, i: Any, terms: Any) -> None:
+def _next_street(r: Any, terms: Any) -> None:
     """Go on to the next round in which somebody has to act, or to the end of the hand."""
     while True:
-        for seat in range(s[i, SEATS]):
-            s[i, BET + seat] = 0
-        s[i, TOP] = 0
-        if s[i, PLAYERS] <= 1 or s[i, STREET] == 3:
-            _settle(s, i, terms)
+        for seat in range(r[SEATS]):
+            r[BET + seat] = 0
+        r[TOP] = 0
+        if r[PLAYERS] <= 1 or r[STREET] == 3:
+            _settle(r, terms)
             return
-        s[i, STREET] += 1
-        _begin_round(s, i, 0, terms)
-        if s[i, ACTOR] >= 0:
+        r[STREET] += 1
+        _begin_round(r, 0, terms)
+        if r[ACTOR] >= 0:
             return
 
 
 @njit(cache=True)
-def _settle(s: Any, i: Any, terms: Any) -> None:
+def _settle(r: Any, terms: Any) -> None:
     """Share out the pots: each level of money among the best of those who put in as much."""
-    n = s[i, SEATS]
-    s[i, ACTOR] = -1
+    n = r[SEATS]
+    r[ACTOR] = -1
     even = True  # everybody who is in has put in the same, and nobody more
     most = np.int64(0)
     for seat in range(n):
-        most = max(most, s[i, PAID + seat])
+        most = max(most, r[PAID + seat])
     board_key = EMPTY
     for place in range(5):
-        board_key += CARD_KEYS[s[i, BOARD + place]]
+        board_key += CARD_KEYS[r[BOARD + place]]
     for seat in range(n):
-        s[i, PAYOFF + seat] = -PARTS * s[i, PAID + seat]
-        s[i, STRENGTH + seat] = 0
-        if not s[i, FOLDED + seat]:
-            even &= s[i, PAID + seat] == most
-            if s[i, PLAYERS] > 1:
-                key = board_key + CARD_KEYS[s[i, HOLE + 2 * seat]]
-                key += CARD_KEYS[s[i, HOLE + 2 * seat + 1]]
+        r[PAYOFF + seat] = -PARTS * r[PAID + seat]
+        r[STRENGTH + seat] = 0
+        if not r[FOLDED + seat]:
+            even &= r[PAID + seat] == most
+            if r[PLAYERS] > 1:
+                key = board_key + CARD_KEYS[r[HOLE + 2 * seat]]
+                key += CARD_KEYS[r[HOLE + 2 * seat + 1]]
                 if key & FLUSH_BITS:
-                    hole = s[i, HOLE + 2 * seat : HOLE + 2 * seat + 2]
-                    s[i, STRENGTH + seat] = strength_of_key(key, hole, s[i, BOARD : BOARD + 5])
+                    hole = r[HOLE + 2 * seat : HOLE + 2 * seat + 2]
+                    r[STRENGTH + seat] = strength_of_key(key, hole, r[BOARD : BOARD + 5])
                 else:
-                    s[i, STRENGTH + seat] = seven_strength(key)
+                    r[STRENGTH + seat] = seven_strength(key)
     if even:
         pot = np.int64(0)
         best = np.int64(-1)
         for seat in range(n):
-            pot += s[i, PAID + seat]
-            s[i, LIVE + seat] = not s[i, FOLDED + seat]
-            if s[i, LIVE + seat]:
-                best = max(best, s[i, STRENGTH + seat])
-        _share(s, i, terms, pot, most, best)
+            pot += r[PAID + seat]
+            r[LIVE + seat] = not r[FOLDED + seat]
+            if r[LIVE + seat]:
+                best = max(best, r[STRENGTH + seat])
+        _share(r, terms, pot, most, best)
         return
     # A hand that wins no pot is dead, and pots that differ only by dead hands are one pot.
     for seat in range(n):
-        s[i, LIVE + seat] = False
-    _share_levels(s, i, terms, True)
-    _share_levels(s, i, terms, False)
+        r[LIVE + seat] = False
+    _share_levels(r, terms, True)
+    _share_levels(r, terms, False)
 
 
 @njit(cache=True)
-def _share_levels(s: Any, i: Any, terms: Any, look: Any) -> None:
+def _share_levels(r: Any, terms: Any, look: Any) -> None:
     """Go through the levels of money; `look` marks who wins something, else it is shared out."""
-    n = s[i, SEATS]
+    n = r[SEATS]
     level = np.int64(0)
     pot = np.int64(0)
     while True:
         upper = np.int64(-1)
         for seat in range(n):
-            if s[i, PAID + seat] > level and (upper < 0 or s[i, PAID + seat] < upper):
-                upper = s[i, PAID + seat]
+            if r[PAID + seat] > level and (upper < 0 or r[PAID + seat] < upper):
+                upper = r[PAID + seat]
         if upper < 0:
             return
         here = 0
         further = 0
         best = np.int64(-1)
         for seat in range(n):
-            pot += max(np.int64(0), min(s[i, PAID + seat], upper) - level)
-            if not s[i, FOLDED + seat] and (look or s[i, LIVE + seat]):
-                here += s[i, PAID + seat] >= upper
-                further += s[i, PAID + seat] > upper
-                if s[i, PAID + seat] >= upper:
-                    best = max(best, s[i, STRENGTH + seat])
+            pot += max(np.int64(0), min(r[PAID + seat], upper) - level)
+            if not r[FOLDED + seat] and (look or r[LIVE + seat]):
+                here += r[PAID + seat] >= upper
+                further += r[PAID + seat] > upper
+                if r[PAID + seat] >= upper:
+                    best = max(best, r[STRENGTH + seat])
         level = upper
         if look:
             for seat in range(n):
-                wins = not s[i, FOLDED + seat] and s[i, PAID + seat] >= upper
-                s[i, LIVE + seat] |= wins and s[i, STRENGTH + seat] == best
+                wins = not r[FOLDED + seat] and r[PAID + seat] >= upper
+                r[LIVE + seat] |= wins and r[STRENGTH + seat] == best
         elif here != further or not further:
-            _share(s, i, terms, pot, upper, best)
+            _share(r, terms, pot, upper, best)
             pot = np.int64(0)
 
 
 @njit(cache=True)
-def _share(s: Any, i: Any, terms: Any, pot: Any, upper: Any, best: Any) -> None:
+def _share(r: Any, terms: Any, pot: Any, upper: Any, best: Any) -> None:
     winners = 0
-    for seat in range(s[i, SEATS]):
-        winners += (
-            s[i, LIVE + seat] and s[i, PAID + seat] >= upper and s[i, STRENGTH + seat] == best
-        )
+    for seat in range(r[SEATS]):
+        winners += r[LIVE + seat] and r[PAID + seat] >= upper and r[STRENGTH + seat] == best
     if winners == 0:
         return
     part = pot // winners
     odd = pot - part * winners
-    for seat in range(s[i, SEATS]):
-        if s[i, LIVE + seat] and s[i, PAID + seat] >= upper and s[i, STRENGTH + seat] == best:
+    for seat in range(r[SEATS]):
+        if r[LIVE + seat] and r[PAID + seat] >= upper and r[STRENGTH + seat] == best:
             if terms[ACPC]:
-                s[i, PAYOFF + seat] += pot * PARTS // winners
+                r[PAYOFF + seat] += pot * PARTS // winners
             else:
                 # The odd chips go to the first winner left of the button.
-                s[i, PAYOFF + seat] += PARTS * (part + odd)
+                r[PAYOFF + seat] += PARTS * (part + odd)
                 odd = np.int64(0)
 
 
 @njit(cache=True)
-def act(s: Any, i: Any, terms: Any, kind: Any, amount: Any) -> None:
-    """Play a legal action at table i."""
-    seat = s[i, ACTOR]
-    n = s[i, SEATS]
-    top = s[i, TOP]
+def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
+    """Play a legal action at a table (a row)."""
+    seat = r[ACTOR]
+    n = r[SEATS]
+    top = r[TOP]
     put = np.int64(0)
-    s[i, PENDING + seat] = False
-    s[i, ACTED + seat] = True
+    r[PENDING + seat] = False
+    r[ACTED + seat] = True
     if kind == FOLD:
-        s[i, FOLDED + seat] = True
-        s[i, PLAYERS] -= 1
+        r[FOLDED + seat] = True
+        r[PLAYERS] -= 1
     elif kind == CALL:
-        call = min(s[i, STACK + seat], top - s[i, BET + seat])
-        _put_in(s, i, seat, call)
-        put = call
+        put = min(r[STACK + seat], top - r[BET + seat])
+        if put:
+            _put_in(r, seat, put)
     else:
         by = amount - top
-        _put_in(s, i, seat, amount - s[i, BET + seat])
+        _put_in(r, seat, amount - r[BET + seat])
         put = amount
-        if by >= s[i, RAISE_BY]:
+        if by >= r[RAISE_BY]:
             for other in range(n):
-                s[i, ACTED + other] = other == seat
-        s[i, RAISE_BY] = max(s[i, RAISE_BY], by)
-        s[i, LEAST_TO] = max(s[i, LEAST_TO], amount + by)
-        s[i, RAISES] += 1
-        s[i, SHORT] = 0 if s[i, STACK + seat] else s[i, SHORT] + by
-        if s[i, SHORT] >= s[i, RAISE_BY]:
-            s[i, SHORT] = 0
+                r[ACTED + other] = other == seat
+        r[RAISE_BY] = max(r[RAISE_BY], by)
+        r[LEAST_TO] = max(r[LEAST_TO], amount + by)
+        r[RAISES] += 1
+        r[SHORT] = 0 if r[STACK + seat] else r[SHORT] + by
+        if r[SHORT] >= r[RAISE_BY]:
+            r[SHORT] = 0
         for other in range(n):
-            waits = other != seat and not s[i, FOLDED + other] and s[i, STACK + other] > 0
-            s[i, PENDING + other] = waits
-    s[i, HISTORY + s[i, MOVES]] = (put << 8) | (s[i, STREET] << 6) | (kind << 4) | seat
-    s[i, MOVES] += 1
-    if s[i, PLAYERS] > 1:
+            waits = other != seat and not r[FOLDED + other] and r[STACK + other] > 0
+            r[PENDING + other] = waits
+    r[HISTORY + r[MOVES]] = (put << 8) | (r[STREET] << 6) | (kind << 4) | seat
+    r[MOVES] += 1
+    if r[PLAYERS] > 1:
         other = seat
         for _ in range(n):
             other = other + 1 if other + 1 < n else 0
-            if s[i, PENDING + other]:
-                s[i, ACTOR] = other
+            if r[PENDING + other]:
+                r[ACTOR] = other
                 return
-    s[i, ACTOR] = -1
-    _next_street(s, i, terms)
+    r[ACTOR] = -1
+    _next_street(r, terms)
 
 
 @njit(cache=True)
 def deal_all(s: Any, terms: Any, seats: Any, stacks: Any, decks: Any) -> None:
     """Begin a hand at every table: stacks [n, seats], decks [n, at least 2 seats + 5]."""
     for i in range(len(stacks)):
-        deal(s, i, terms, seats, stacks[i], decks[i])
+        deal(s[i], terms, seats, stacks[i], decks[i])
 
 
 @njit(cache=True)
@@ -420,18 +414,19 @@ def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
     """
     going = 0
     for i in range(len(kinds)):
-        if s[i, ACTOR] < 0:
+        r = s[i]
+        if r[ACTOR] < 0:
             continue
         kind, amount = kinds[i], amounts[i]
-        if kind == FOLD and to_call(s, i) == 0:
+        if kind == FOLD and to_call(r) == 0:
             kind = CALL
         if kind == RAISE:
-            least, most = raise_limits(s, i, terms)
+            least, most = raise_limits(r, terms)
             amount = min(max(amount, least), most)
-            if most == 0 or s[i, MOVES] + 2 * MOST_SEATS >= MOST_MOVES:
+            if most == 0 or r[MOVES] + 2 * MOST_SEATS >= MOST_MOVES:
                 kind = CALL
-        act(s, i, terms, kind, amount)
-        going += s[i, ACTOR] >= 0
+        act(r, terms, kind, amount)
+        going += r[ACTOR] >= 0
     return going
 
 
@@ -439,5 +434,6 @@ def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
 def call_down(s: Any, terms: Any) -> None:
     """Play every hand to its end with checks and calls only: what the cards alone are worth."""
     for i in range(len(s)):
-        while s[i, ACTOR] >= 0:
-            act(s, i, terms, CALL, 0)
+        r = s[i]
+        while r[ACTOR] >= 0:
+            act(r, terms, CALL, 0)

@@ -81,7 +81,7 @@ class Table:
         self.tables = new_tables(1)
         self.rows = self.tables.rows
         deck = np.array([*held, *table], np.uint8)
-        deal(self.rows, 0, self.terms, len(stacks), chips[0], deck)
+        deal(self.rows[0], self.terms, len(stacks), chips[0], deck)
 
     @property
     def seats(self) -> int:
@@ -127,8 +127,8 @@ class Table:
 
     def legal(self) -> Legal:
         self.verify_going()
-        call = int(to_call(self.rows, 0))
-        least, most = raise_limits(self.rows, 0, self.terms)
+        call = int(to_call(self.rows[0]))
+        least, most = raise_limits(self.rows[0], self.terms)
         return Legal(call > 0, call, int(least), int(most))
 
     def verify_going(self) -> None:
@@ -164,4 +164,4 @@ class Table:
     def play(self, move: str, amount: int | None = None) -> None:
         """Fold (f), check or call (k, c), bet or raise to an amount (b, r; default the least)."""
         kind, to = self.verify_play(move, amount)
-        act(self.rows, 0, self.terms, kind, to)
+        act(self.rows[0], self.terms, kind, to)
