@@ -1,0 +1,1 @@
+"""What a seat knows when it has to act, and the features that follow from it."""

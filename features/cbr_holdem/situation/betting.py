@@ -1,0 +1,150 @@
+"""The betting as the player to act sees it, for many tables at once.
+
+CASPER's definitions (tables 3.3 and 3.4; appendix D decides):
+
+    players        before the flop those dealt in; afterwards those in at the start of the round
+    position       before the flop 0 = small blind, 1 = button; afterwards 0 = first, 1 = last to
+                   act of those players; heads-up the button is 1 everywhere
+    previous_bets  bets and raises of the previous round, the big blind being one
+    players_in     opponents who have acted in this round of their own will and are still in
+    yet_to_act     opponents who must still act if we call, those who face a raise again included
+    committed      what we have put in on this street, in bets of this street
+    to_call        what it costs to stay in, in bets of this street
+    pot            all that was put in, in small bets
+    pot_odds       to call / (to call + pot)
+
+and beside them
+
+    opponents      who have not folded
+    bets           bets and raises of this round, the big blind being one
+    aggressor      who bet or raised last in this hand: 1 we, 0 an opponent, -1 nobody
+    callers        opponents who called since the last bet or raise of this round
+    stack          our chips, in small bets
+    effective      the most of them that can be lost, in small bets
+    off_button     seats between us and the button
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.table.game import BET_SIZES, Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BET,
+    CALL,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    MOVES,
+    PAID,
+    PENDING,
+    PLAYERS,
+    RAISE,
+    SEATS,
+    STACK,
+    STREET,
+    TOP,
+)
+
+COLUMNS = (
+    "players",
+    "position",
+    "previous_bets",
+    "players_in",
+    "yet_to_act",
+    "committed",
+    "to_call",
+    "pot",
+    "pot_odds",
+    "opponents",
+    "bets",
+    "aggressor",
+    "callers",
+    "stack",
+    "effective",
+    "off_button",
+)
+
+
+@njit(cache=True)
+def describe(r: Any, terms: Any, out: Any) -> None:
+    """The columns for the player to act at one table (a row of `Tables`)."""
+    seat, n, street = r[ACTOR], r[SEATS], r[STREET]
+    size = float(terms[BET_SIZES + street])
+    small = float(terms[BET_SIZES])
+    # What happened in this round and the one before.
+    previous = 1 if street == 1 else 0
+    raises = 1 if street == 0 else 0
+    aggressor = -1
+    callers = 0
+    folded_now = 0  # seats that folded in this round, as bits
+    acted_now = 0
+    for m in range(r[MOVES]):
+        move = r[HISTORY + m]
+        who, kind, when = move & 15, (move >> 4) & 3, (move >> 6) & 3
+        if kind == RAISE:
+            aggressor = who
+            previous += when == street - 1
+        if when == street:
+            acted_now |= 1 << who
+            if kind == FOLD:
+                folded_now |= 1 << who
+            elif kind == RAISE:
+                raises += 1
+                callers = 0
+            elif kind == CALL and who != seat:
+                callers += 1
+    # Who was in when the round began, and where we sit among them.
+    players = 0
+    before = 0
+    inside = 0
+    waiting = 0
+    pot = np.int64(0)
+    deepest = np.int64(0)
+    for other in range(n):
+        pot += r[PAID + other]
+        was_in = street == 0 or not r[FOLDED + other] or (folded_now >> other) & 1
+        players += was_in
+        before += was_in and other < seat
+        if other != seat and not r[FOLDED + other]:
+            inside += (acted_now >> other) & 1
+            waiting += r[PENDING + other]
+            deepest = max(deepest, r[STACK + other] + r[BET + other])
+    call = min(r[STACK + seat], r[TOP] - r[BET + seat])
+    out[0] = players
+    out[1] = before / (players - 1)
+    out[2] = previous
+    out[3] = inside
+    out[4] = waiting
+    out[5] = r[BET + seat] / size
+    out[6] = call / size
+    out[7] = pot / small
+    out[8] = call / (call + pot) if call else 0.0
+    out[9] = r[PLAYERS] - 1
+    out[10] = raises
+    out[11] = -1 if aggressor < 0 else (1 if aggressor == seat else 0)
+    out[12] = callers if raises else 0
+    out[13] = r[STACK + seat] / small
+    out[14] = min(r[STACK + seat], max(np.int64(0), deepest - r[BET + seat])) / small
+    out[15] = n - 1 - seat
+
+
+@njit(cache=True)
+def _describe_all(rows: Any, terms: Any, out: Any) -> None:
+    for i in range(len(rows)):
+        if rows[i, ACTOR] >= 0:
+            describe(rows[i], terms, out[i])
+        else:
+            out[i] = np.nan
+
+
+def betting(rows: NDArray[np.int64], game: Game) -> NDArray[np.float64]:
+    """The columns [n, 16] for the player to act at each table; NaN where the hand is over."""
+    out = np.empty((len(rows), len(COLUMNS)))
+    _describe_all(rows, game.terms, out)
+    return out

@@ -1,0 +1,147 @@
+"""The betting as a seat sees it: CASPER's worked cases, and properties on random hands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cbr_holdem.situation.betting import COLUMNS, betting
+from cbr_holdem.table.deck import decks
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
+from cbr_holdem.table.table import Table
+
+CASPER = COLUMNS[:9]
+
+
+def after(seats: int, moves: str) -> dict[str, float]:
+    """What the player to act sees after these moves at a limit table."""
+    cards = list(range(2 * seats + 5))
+    table = Table(Game(), [10_000] * seats, cards[:-5], cards[-5:])
+    for move in moves.replace(" ", ""):
+        table.play(move)
+    [row] = betting(table.rows, table.game)
+    return dict(zip(COLUMNS, row.tolist(), strict=True))
+
+
+class TestAppendixD:
+    """Situations of the thesis, as far as the printed values determine the betting."""
+
+    def check(self, seats: int, moves: str, **printed: float) -> None:
+        found = after(seats, moves)
+        for name, value in printed.items():
+            assert found[name] == pytest.approx(value, abs=5e-4 if name == "position" else 1e-6), (
+                name
+            )
+
+    def test_a_raise_and_a_reraise_before_the_button(self) -> None:
+        self.check(
+            9, "ffff r r", players=9, position=1.0, players_in=2, yet_to_act=3,
+            committed=0, to_call=3, pot_odds=0.315789474,
+        )  # fmt: skip
+
+    def test_first_to_speak_in_the_middle(self) -> None:
+        self.check(
+            9, "f", players=9, position=0.375, players_in=0, yet_to_act=7,
+            committed=0, to_call=1, pot_odds=0.4,
+        )  # fmt: skip
+
+    def test_our_call_is_raised_and_all_others_fold(self) -> None:
+        """Seat 3 calls, the button raises, the blinds fold."""
+        self.check(
+            9, "f c ffff r ff", players=9, position=0.375, players_in=1, yet_to_act=0,
+            committed=1, to_call=1, pot_odds=0.181818182,
+        )  # fmt: skip
+
+    def test_that_hand_to_its_river(self) -> None:
+        """We raise again and are called; then we bet and are called on each street."""
+        before = "f c ffff r ff r c"
+        first = dict(players=2, position=0, players_in=0, yet_to_act=1, committed=0, to_call=0)
+        self.check(9, before, previous_bets=3, pot=7.5, pot_odds=0, **first)
+        self.check(9, before + "b c", previous_bets=1, pot=9.5, pot_odds=0, **first)
+        self.check(9, before + "b c b c", previous_bets=1, pot=13.5, pot_odds=0, **first)
+
+    def test_a_call_and_a_raise_before_us(self) -> None:
+        self.check(
+            9, "f c f r f", players=9, position=0.875, players_in=2, yet_to_act=4,
+            committed=0, to_call=2, pot_odds=0.307692308,
+        )  # fmt: skip
+
+    def test_a_raise_and_four_players_on_the_flop_and_turn(self) -> None:
+        """Table D.1.2: a raise is called by us, the button and the big blind."""
+        self.check(
+            9, "ffff r", players=9, position=0.875, players_in=1, yet_to_act=3,
+            committed=0, to_call=2, pot_odds=0.363636364,
+        )  # fmt: skip
+        flop = "ffff r c c f c"
+        self.check(
+            9, flop + "b c", players=4, position=0.667, previous_bets=2, players_in=2, yet_to_act=1,
+            committed=0, to_call=1, pot=10.5, pot_odds=0.086956522, opponents=3,
+        )  # fmt: skip
+        turn = flop + "b c c c"
+        self.check(
+            9, turn + "k b", players=4, position=0.667, previous_bets=1, players_in=2, yet_to_act=2,
+            committed=0, to_call=1, pot=14.5, pot_odds=0.121212121, opponents=3,
+        )  # fmt: skip
+        self.check(
+            9, turn + "k b c r f c", players=4, position=0.667, previous_bets=1, players_in=2,
+            yet_to_act=0, committed=1, to_call=1, pot=22.5, pot_odds=0.081632653, opponents=2,
+        )  # fmt: skip
+
+    def test_the_turn_counts_in_big_bets(self) -> None:
+        found = after(3, "c c k" + "b c c" + "b r")
+        assert (found["to_call"], found["committed"], found["previous_bets"]) == (2, 0, 1)
+        assert found["pot"] == 3 + 3 + 2 + 4
+        assert found["pot_odds"] == pytest.approx(4 / (4 + 12))
+
+
+class TestBeside:
+    def test_aggressor_and_callers(self) -> None:
+        found = after(4, "r c c")
+        assert (found["aggressor"], found["callers"], found["bets"]) == (0, 2, 2)
+        found = after(4, "r c c r")
+        assert (found["aggressor"], found["callers"], found["yet_to_act"]) == (0, 0, 2)
+        assert after(4, "r c c r r")["aggressor"] == 0
+        assert after(3, "c c")["aggressor"] == -1
+        assert after(3, "r c c k k")["aggressor"] == 1
+
+    def test_stacks(self) -> None:
+        table = Table(Game("nolimit"), [300, 1000, 200], range(6), range(6, 11))
+        row = dict(zip(COLUMNS, betting(table.rows, table.game)[0].tolist(), strict=True))
+        assert (row["stack"], row["effective"], row["off_button"]) == (20, 20, 0)
+        table.play("c")
+        table.play("c")
+        row = dict(zip(COLUMNS, betting(table.rows, table.game)[0].tolist(), strict=True))
+        assert (row["stack"], row["effective"]) == (99, 29)
+
+    def test_heads_up_the_button_is_last_everywhere(self) -> None:
+        assert after(2, "")["position"] == 1.0
+        assert after(2, "c")["position"] == 0.0
+        assert after(2, "ck")["position"] == 0.0
+        assert after(2, "ckk")["position"] == 1.0
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6, 10])
+def test_on_random_hands(seats: int) -> None:
+    """What must hold at every decision of every hand, and a hand that is over has no situation."""
+    rng, count, game = np.random.default_rng(seats), 300, Game()
+    tables = new_tables(count)
+    stacks = rng.integers(5, 400, (count, seats))
+    deal_all(tables.rows, game.terms, seats, stacks, decks(3, 0, count))
+    going, seen = True, 0
+    while going:
+        found = betting(tables.rows, game)
+        live = tables.actor >= 0
+        assert np.isnan(found[~live]).all()
+        row = dict(zip(COLUMNS, found[live].T, strict=True))
+        seen += int(live.sum())
+        assert (row["opponents"] >= 1).all()
+        assert (row["players"] >= row["opponents"] + 1).all()
+        assert ((row["position"] >= 0) & (row["position"] <= 1)).all()
+        assert (row["players_in"] + 0 <= row["opponents"]).all()
+        assert (row["yet_to_act"] <= row["opponents"]).all()
+        assert ((row["pot_odds"] >= 0) & (row["pot_odds"] <= 0.5)).all()
+        assert (row["effective"] <= row["stack"]).all()
+        assert np.allclose(row["pot"], tables.paid[live].sum(axis=1) / 10)
+        kinds = rng.choice([FOLD, CALL, CALL, RAISE], count)
+        going = step_all(tables.rows, game.terms, kinds, np.zeros(count, np.int64)) > 0
+    assert seen > count
