@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
 from cbr_holdem.cards.card import names
 from cbr_holdem.cards.ranges import CLASSES, hands_of
 from cbr_holdem.strength.odds import odds

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from cbr_holdem.cards.card import names
 from cbr_holdem.chance import below, key, mixed, step
 from cbr_holdem.strength import odds as module
 from cbr_holdem.strength.odds import odds
 from cbr_holdem.strength.strength import strength_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(

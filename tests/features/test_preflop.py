@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from cbr.errors import BadValue
 from cbr_holdem.cards.card import HANDS
 from cbr_holdem.cards.ranges import CLASSES, hand_class, hands_of
 from cbr_holdem.strength.odds import odds
@@ -15,8 +17,6 @@ from cbr_holdem.strength.preflop import (
     income_rate,
     preflop_odds,
 )
-
-from cbr.errors import BadValue
 
 
 @pytest.mark.parametrize(

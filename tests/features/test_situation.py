@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import cards
 from cbr_holdem.situation.betting import COLUMNS, betting
+from cbr_holdem.situation.board import texture
+from cbr_holdem.situation.view import view_of
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
 from cbr_holdem.table.table import Table
 
-CASPER = COLUMNS[:9]
-
 
 def after(seats: int, moves: str) -> dict[str, float]:
     """What the player to act sees after these moves at a limit table."""
-    cards = list(range(2 * seats + 5))
-    table = Table(Game(), [10_000] * seats, cards[:-5], cards[-5:])
+    deck = list(range(2 * seats + 5))
+    table = Table(Game(), [10_000] * seats, deck[:-5], deck[-5:])
     for move in moves.replace(" ", ""):
         table.play(move)
     [row] = betting(table.rows, table.game)
@@ -145,3 +150,71 @@ def test_on_random_hands(seats: int) -> None:
         kinds = rng.choice([FOLD, CALL, CALL, RAISE], count)
         going = step_all(tables.rows, game.terms, kinds, np.zeros(count, np.int64)) > 0
     assert seen > count
+
+
+class TestBoard:
+    @pytest.mark.parametrize(
+        ("board", "expected"),
+        [
+            ("2c3d4h", (1.0, 2, 1, 1, 0)),
+            ("AhKhQh", (11.0, 12, 3, 1, 3)),
+            ("7c7d7h", (5.0, 5, 1, 3, 0)),
+            ("JhJsTd9c2h", (33 / 5, 9, 2, 2, 1)),
+        ],
+    )
+    def test_counts(self, board: str, expected: tuple) -> None:
+        assert self.of(board)[:5] == pytest.approx(expected)
+
+    @pytest.mark.parametrize(
+        "board", ["2c3d4h", "AhKhQh", "9cTdJc", "2c7dJh", "2c3d4h5s", "TcJdQhKsAc"]
+    )
+    def test_straights_are_counted_as_the_evaluator_sees_them(self, board: str) -> None:
+        """The share of hands whose five best cards, suits aside, are a straight."""
+        table = cards(board)
+        left = [card for card in range(52) if card not in table]
+        straights = 0
+        hands = list(combinations(left, 2))
+        for hand in hands:
+            ranks = {card >> 2 for card in (*hand, *table)}
+            ranks |= {-1} if 12 in ranks else set()
+            straights += any({*range(low, low + 5)} <= ranks for low in range(-1, 9))
+        assert self.of(board)[5] == pytest.approx(straights / len(hands))
+
+    def of(self, board: str) -> list[float]:
+        numbers = cards(board)
+        full = np.array([numbers + [0] * (5 - len(numbers))])
+        return texture(full, np.array([len(numbers)]))[0].tolist()
+
+    def test_no_board_has_no_texture(self) -> None:
+        assert np.isnan(texture(np.zeros((1, 5), np.int64), np.zeros(1, np.int64))).all()
+
+
+class TestView:
+    def test_it_shows_what_the_seat_may_see(self) -> None:
+        table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
+        for move in ("c", "c", "k", "b", "c"):
+            table.play(move)
+        view = view_of(table.rows, 0, table.game)
+        assert (view.seat, view.hole, view.board, view.street) == (2, "7h 2c", "2s 7d 9h", "flop")
+        assert (view.pot, view.call, view.raise_from, view.raise_to) == (50, 10, 20, 20)
+        assert [(m.seat, m.action, m.amount) for m in view.moves] == [
+            (2, "c", 10), (0, "c", 5), (1, "k", 0), (0, "b", 10), (1, "c", 10),
+        ]  # fmt: skip
+        assert (view.opponents, view.seats, view.bets) == (2, 3, (10, 10, 0))
+        assert view.betting["yet_to_act"] == 0
+
+    def test_it_does_not_depend_on_what_is_hidden(self) -> None:
+        """Other hands and the cards to come may be any: the view stays the same."""
+        views = []
+        for hands, board in (("AhAs KdKc 7h2c", "2s7d9hJc3d"), ("QhQs TdTc 7h2c", "2s7d9h4c5d")):
+            table = Table(Game(), [1000] * 3, hands, board)
+            for move in ("c", "c", "k", "k", "b"):
+                table.play(move)
+            views.append(view_of(table.rows, 0, table.game))
+        assert views[0] == views[1]
+
+    def test_nobody_sees_a_hand_that_is_over(self) -> None:
+        table = Table(Game(), [1000] * 2, "AhAs KdKc", "2s7d9hJc3d")
+        table.play("f")
+        with pytest.raises(BadValue, match="nobody has to act"):
+            view_of(table.rows, 0, table.game)

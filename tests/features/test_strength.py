@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from cbr.errors import BadValue, CbrError
 from cbr_holdem.cards.card import HANDS, cards, names
 from cbr_holdem.cards.evaluator import evaluate
 from cbr_holdem.strength import flop_table
 from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
 from cbr_holdem.strength.strength import COLUMNS, board_strengths, strength_of, strengths
-
-from cbr.errors import BadValue, CbrError
 
 
 def by_force(hole: list[int], board: list[int], more: int) -> tuple[np.ndarray, list[float]]:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHand, State, Street
+
+from cbr.errors import BadValue, CbrError
 from cbr_holdem.cards.card import name
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import BET_SIZES, MOST_RAISES, Game
 from cbr_holdem.table.rules import CALL, FOLD, RAISE, call_down, deal_all, new_tables, step_all
 from cbr_holdem.table.table import Table
-from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHand, State, Street
-
-from cbr.errors import BadValue, CbrError
 
 AUTOMATIONS = (
     Automation.ANTE_POSTING,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-import cbr_similarity as measures
 import pytest
 
+import cbr_similarity as measures
 from cbr.testing import check_similarity
 
 ALL = [f for f in vars(measures).values() if hasattr(f, "__cbr__")]

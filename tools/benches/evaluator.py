@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from cbr_holdem.cards.card import name
-from cbr_holdem.cards.evaluator import evaluate
 
 from benches import Row, compare
+from cbr_holdem.cards.card import name
+from cbr_holdem.cards.evaluator import evaluate
 
 
 def rows(full: bool) -> list[Row]:

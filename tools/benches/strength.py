@@ -10,15 +10,15 @@ import time
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
+
+from benches import Row, compare
 from cbr_holdem.cards.card import cards
 from cbr_holdem.cards.evaluator import evaluate
 from cbr_holdem.strength import flop_table
 from cbr_holdem.strength.isomorphism import CLASSES, class_numbers
 from cbr_holdem.strength.kernel import look
 from cbr_holdem.strength.strength import strengths
-from numpy.typing import NDArray
-
-from benches import Row, compare
 
 #: A rainbow, a two-tone, a monotone and a paired flop.
 POSITIONS = [("AdQc", "3h4cJd"), ("AdQc", "3h4hJd"), ("AdQc", "3h4hJh"), ("8s9s", "2d2s3s")]

@@ -6,11 +6,11 @@ The peer is rlcard's limit game played by a loop that always calls (or checks).
 from __future__ import annotations
 
 import numpy as np
+
+from benches import Row, compare
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import call_down, deal_all, new_tables
-
-from benches import Row, compare
 
 
 def rows(full: bool) -> list[Row]:

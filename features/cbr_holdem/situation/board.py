@@ -1,0 +1,80 @@
+"""The texture of a board, for many boards at once (van der Kleij, appendix B).
+
+average_rank   of the cards that show, deuce 0 to ace 12
+highest        rank of the highest card
+same_suit      most cards of one suit
+same_rank      most cards of one rank
+high_cards     different ranks from jack up
+straights      share of the hands that could be held with it which make a straight
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+COLUMNS = ("average_rank", "highest", "same_suit", "same_rank", "high_cards", "straights")
+
+
+def _with_straights() -> NDArray[np.bool_]:
+    """For every set of ranks, as bits, whether five of them follow each other (the ace twice)."""
+    sets = np.arange(1 << 13)
+    with_low_ace = (sets << 1) | (sets >> 12)
+    found = np.zeros(len(sets), bool)
+    for low in range(10):
+        found |= (with_low_ace >> low) & 31 == 31
+    return found
+
+
+_STRAIGHT = _with_straights()
+
+
+@njit(cache=True)
+def _texture(board: Any, shown: Any, out: Any) -> None:
+    suits = np.zeros(4, np.int64)
+    ranks = np.zeros(13, np.int64)
+    total = 0
+    for place in range(shown):
+        suits[board[place] & 3] += 1
+        ranks[board[place] >> 2] += 1
+        total += board[place] >> 2
+    mask = 0
+    highest = 0
+    high = 0
+    for rank in range(13):
+        if ranks[rank]:
+            mask |= 1 << rank
+            highest = rank
+            high += rank >= 9
+    hands = 0
+    for a in range(13):
+        for b in range(a, 13):
+            if _STRAIGHT[mask | (1 << a) | (1 << b)]:
+                left = 4 - ranks[a]
+                hands += left * (left - 1) // 2 if a == b else left * (4 - ranks[b])
+    cards = 52 - shown
+    out[0] = total / shown
+    out[1] = highest
+    out[2] = suits.max()
+    out[3] = ranks.max()
+    out[4] = high
+    out[5] = hands / (cards * (cards - 1) // 2)
+
+
+@njit(cache=True)
+def _texture_all(boards: Any, shown: Any, out: Any) -> None:
+    for i in range(len(boards)):
+        if shown[i]:
+            _texture(boards[i], shown[i], out[i])
+        else:
+            out[i] = np.nan
+
+
+def texture(boards: NDArray[Any], shown: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Columns [n, 6] of boards [n, 5] of which so many cards show; NaN where none does."""
+    out = np.empty((len(boards), len(COLUMNS)))
+    _texture_all(np.asarray(boards), np.asarray(shown, np.int64), out)
+    return out

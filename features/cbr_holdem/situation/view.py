@@ -1,0 +1,109 @@
+"""A seat's view of its table: what the player to act may know, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import names
+from cbr_holdem.situation.betting import COLUMNS, betting
+from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BOARD,
+    CALL,
+    FOLD,
+    HOLE,
+    MOVES,
+    RAISE,
+    SEATS,
+    STREET,
+    Tables,
+    raise_limits,
+    to_call,
+)
+
+_LETTERS = {FOLD: "f", CALL: "c", RAISE: "r"}
+
+
+@dataclass(frozen=True)
+class Move:
+    """An action that was seen: f, k (check), c (call), b (bet) or r (raise, to `amount`)."""
+
+    street: str
+    seat: int
+    action: str
+    amount: int
+
+
+@dataclass(frozen=True)
+class View:
+    """The table as the seat to act sees it. Seats are numbered from the left of the button."""
+
+    seat: int
+    hole: str
+    street: str
+    board: str
+    pot: int
+    call: int
+    raise_from: int
+    raise_to: int
+    stacks: tuple[int, ...]
+    bets: tuple[int, ...]
+    folded: tuple[bool, ...]
+    moves: tuple[Move, ...]
+    betting: dict[str, float]
+
+    @property
+    def seats(self) -> int:
+        return len(self.stacks)
+
+    @property
+    def opponents(self) -> int:
+        """Opponents who are still in."""
+        return self.folded.count(False) - 1
+
+
+def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
+    """The view of the player to act at one of some tables."""
+    row = rows[table]
+    if row[ACTOR] < 0:
+        raise BadValue("the hand is over, so nobody has to act")
+    tables = Tables(rows[table : table + 1])
+    seat, seats, street = int(row[ACTOR]), int(row[SEATS]), int(row[STREET])
+    least, most = raise_limits(row, game.terms)
+    hole = row[HOLE + 2 * seat : HOLE + 2 * seat + 2]
+    columns = betting(rows[table : table + 1], game)[0].tolist()
+    return View(
+        seat=seat,
+        hole=names(hole),
+        street=STREETS[street],
+        board=names(row[BOARD : BOARD + BOARD_CARDS[street]]),
+        pot=int(tables.paid[0, :seats].sum()),
+        call=int(to_call(row)),
+        raise_from=int(least),
+        raise_to=int(most),
+        stacks=tuple(tables.stack[0, :seats].tolist()),
+        bets=tuple(tables.bet[0, :seats].tolist()),
+        folded=tuple(tables.folded[0, :seats].tolist()),
+        moves=_moves(tables, int(row[MOVES])),
+        betting=dict(zip(COLUMNS, columns, strict=True)),
+    )
+
+
+def _moves(tables: Tables, count: int) -> tuple[Move, ...]:
+    """The history with checks told from calls, and bets from raises."""
+    found: list[Move] = []
+    opened = {0}  # streets on which there is a bet; before the flop the big blind is one
+    for street, seat, kind, amount in tables.history(0)[:count]:
+        letter = _LETTERS[kind]
+        if kind == CALL and not amount:
+            letter = "k"
+        elif kind == RAISE and street not in opened:
+            letter = "b"
+            opened.add(street)
+        found.append(Move(STREETS[street], seat, letter, amount))
+    return tuple(found)
