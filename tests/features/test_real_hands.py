@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
+import tarfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,3 +76,53 @@ def test_pluribus() -> None:
         assert table.final_stacks == hand["finishing_stacks"]
         replayed += 1
     assert replayed == 2_000
+
+
+def acpc_hands(archive: str, member: str, most: int) -> Iterator[tuple[str, str, list[float]]]:
+    """Betting, cards and results of a dealer's log."""
+    with tarfile.open(DATA / archive) as files:
+        name = next(n for n in files.getnames() if n.endswith(member))
+        file = files.extractfile(name)
+        assert file is not None
+        for line in file:
+            if line.startswith(b"STATE:"):
+                _, _, betting, shown, results, _ = line.decode().strip().split(":")
+                yield betting, shown, [float(part) for part in results.split("|")]
+                most -= 1
+                if not most:
+                    return
+
+
+@pytest.mark.parametrize(
+    ("archive", "member", "betting", "big_blind", "stack"),
+    [
+        ("acpc_test_logs.tar.xz", "2p.limit.h1000.r0.log", "limit", 10, 10**6),
+        ("acpc_test_logs.tar.xz", "3p.limit.h1000.r0.log", "limit", 10, 10**6),
+        ("acpc_test_logs.tar.xz", "2p.nolimit.h1000.r0.log", "nolimit", 100, 20_000),
+        ("acpc_test_logs.tar.xz", "3p.nolimit.h1000.r0.log", "nolimit", 100, 20_000),
+        ("nine_seat_bots.tar.xz", "mixed.log", "limit", 10, 10**6),
+        ("hu_expert.tar.xz", "hu_expert.log", "limit", 10, 10**6),
+    ],
+)
+def test_the_competitions_dealer(archive, member, betting, big_blind, stack) -> None:
+    """Every action is legal for us too, and every hand ends in the dealer's result."""
+    game = Game(betting, big_blind // 2, big_blind, rules="acpc")
+    replayed = 0
+    for actions, shown, results in acpc_hands(archive, member, 1_500):
+        holes, *board = shown.split("/")
+        held = cards(holes.replace("|", " "))
+        full = cards("".join(board))
+        spare = iter([card for card in range(52) if card not in {*held, *full}])
+        full += [next(spare) for _ in range(5 - len(full))]
+        table = Table(game, [stack] * len(results), held, full)
+        for street in actions.split("/"):
+            for move, amount in re.findall(r"([fcr])(\d*)", street):
+                seat = table.actor
+                assert seat is not None
+                # The log's amounts are for the whole hand, ours for the street.
+                before = int(table.tables.paid[0, seat] - table.tables.bet[0, seat])
+                table.play(move, int(amount) - before if amount else None)
+        assert table.over
+        assert table.payoffs == pytest.approx(results, abs=1e-4)
+        replayed += 1
+    assert replayed >= 1_000

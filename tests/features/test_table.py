@@ -13,7 +13,7 @@ from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHa
 from cbr.errors import BadValue, CbrError
 from cbr_holdem.cards.card import name
 from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import BET_SIZES, MOST_RAISES, Game
+from cbr_holdem.table.game import BET_SIZES, MOST_RAISES, Game, seating
 from cbr_holdem.table.rules import CALL, FOLD, RAISE, call_down, deal_all, new_tables, step_all
 from cbr_holdem.table.table import Table
 
@@ -241,6 +241,33 @@ class TestOrder:
         for _ in range(4):
             made.play("c")
         assert (made.street, made.legal().raise_from) == ("turn", 20)
+
+
+class TestShowdown:
+    def test_the_last_to_bet_on_the_river_shows_first(self) -> None:
+        made = table([1000] * 4, "limit")
+        for move in "cccc" + "kkkk" + "kkkk" + "kkbccf":
+            made.play(move)
+        assert made.showdown == [2, 3, 0]
+
+    def test_else_the_first_left_of_the_button(self) -> None:
+        made = table([1000] * 3, "limit")
+        assert made.showdown == []
+        for move in "ccc" + "bcf" + "kk" + "kk":
+            made.play(move)
+        assert made.showdown == [0, 1]
+
+    def test_nobody_shows_when_all_others_fold(self) -> None:
+        made = table([1000] * 3, "limit")
+        made.play("f")
+        made.play("f")
+        assert made.showdown == []
+
+    def test_the_button_moves_on(self) -> None:
+        assert [seating(button, 4)[-1] for button in range(4)] == [0, 1, 2, 3]
+        for button, players in ((4, 4), (-1, 4), (0, 1), (0, 11)):
+            with pytest.raises(BadValue):
+                seating(button, players)
 
 
 class TestLockstep:

@@ -72,6 +72,17 @@ class Game:
         return np.array([*kind, *blinds, *sizes, *raises], np.int64)
 
 
+def seating(button: int, players: int) -> list[int]:
+    """Which player sits in each seat when this one has the button; it moves on by one each hand.
+
+    >>> seating(0, 3), seating(1, 3)
+    ([1, 2, 0], [2, 0, 1])
+    """
+    if not 2 <= players <= MOST_SEATS or not 0 <= button < players:
+        raise BadValue(f"button {button} of {players} players; a table has 2 to {MOST_SEATS}")
+    return [(button + 1 + seat) % players for seat in range(players)]
+
+
 def verify_stacks(stacks: NDArray[np.int64]) -> None:
     """Whether tables can be played with these stacks, [tables, seats]."""
     if stacks.ndim != 2 or not 2 <= stacks.shape[1] <= MOST_SEATS:

@@ -125,6 +125,22 @@ class Table:
         ends = self.tables.stack[0] + self.tables.paid[0] + self.tables.payoff[0]
         return ends[: self.seats].tolist()
 
+    @property
+    def showdown(self) -> list[int]:
+        """Seats that come to a showdown in the order in which they show their cards.
+
+        Whoever bet or raised last on the river begins, else the first left of the button. Empty
+        before the end, and where all but one folded.
+        """
+        left = [seat for seat in range(self.seats) if not self.tables.folded[0, seat]]
+        if not self.over or len(left) == 1:
+            return []
+        river = [
+            seat for street, seat, kind, _ in self.tables.history(0) if (street, kind) == (3, RAISE)
+        ]
+        first = river[-1] if river else left[0]
+        return [seat for seat in left if seat >= first] + [seat for seat in left if seat < first]
+
     def legal(self) -> Legal:
         self.verify_going()
         call = int(to_call(self.rows[0]))
