@@ -334,6 +334,19 @@ def _as_step(one: Table, kind: int, amount: int) -> None:
         one.play("c")
 
 
+@pytest.mark.parametrize("betting", ["limit", "nolimit"])
+def test_a_war_of_raises_ends(betting: str) -> None:
+    """The history has room for so many actions; then there is no more raising, and it all fits."""
+    made = table([10**12] * 10, betting, cap=None)
+    moves = 0
+    while not made.over:
+        made.play("r" if made.legal().raise_to else "c")
+        moves += 1
+    assert 200 < moves <= 256
+    assert len(made.tables.history(0)) == moves
+    assert sum(made.payoffs) == 0
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("game", "says"),
@@ -357,6 +370,7 @@ class TestBadInput:
             ([100] * 11, "", "2c3d4h5s6c", "11 players"),
             ([100, -5], "AsAhKsKh", "2c3d4h5s6c", "a stack is -5"),
             ([100, 0], "AsAhKsKh", "2c3d4h5s6c", "a stack is 0"),
+            ([100, 10**14], "AsAhKsKh", "2c3d4h5s6c", "it must be at most"),
             ([100, 100], "AsAhKs", "2c3d4h5s6c", "need 4 cards, not 3"),
             ([100, 100], "AsAhKsKh", "2c3d4h5s", "5 cards in the end, not 4"),
             ([100, 100], "AsAhKsKh", "2c3d4h5sAs", "As is twice"),

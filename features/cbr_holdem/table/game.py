@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue, NoSuchName
 
 MOST_SEATS = 10
+#: Payoffs are kept in small parts of a chip, and must not overflow.
+MOST_CHIPS = 10**13
 STREETS = ("preflop", "flop", "turn", "river")
 #: Cards on the board on each street.
 BOARD_CARDS = (0, 3, 4, 5)
@@ -52,8 +54,8 @@ class Game:
             raise NoSuchName("set of rules", self.rules, RULES)
         if not 0 <= self.small_blind <= self.big_blind or self.big_blind <= 0:
             raise BadValue(f"blinds are {self.small_blind} and {self.big_blind}; 0 <= small <= big")
-        if self.ante < 0:
-            raise BadValue(f"the ante is {self.ante}; it must be 0 or more")
+        if not 0 <= self.ante <= MOST_CHIPS or self.big_blind > MOST_CHIPS:
+            raise BadValue(f"the ante is {self.ante}; it must be 0 to {MOST_CHIPS:,}, as blinds")
         if self.cap is not None and self.cap < 1:
             raise BadValue(f"the cap is {self.cap} bets; it must be 1 or more")
         if self.bet_sizes is not None and (len(self.bet_sizes) != 4 or min(self.bet_sizes) <= 0):
@@ -90,3 +92,5 @@ def verify_stacks(stacks: NDArray[np.int64]) -> None:
         raise BadValue(f"{seats} players; a table has 2 to {MOST_SEATS}")
     if (stacks <= 0).any():
         raise BadValue(f"a stack is {int(stacks.min())}; it must be above 0")
+    if (stacks > MOST_CHIPS).any():
+        raise BadValue(f"a stack is {int(stacks.max())}; it must be at most {MOST_CHIPS:,}")

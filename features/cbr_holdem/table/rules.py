@@ -139,6 +139,8 @@ def raise_limits(r: Any, terms: Any) -> Any:
     seat = r[ACTOR]
     top = r[TOP]
     call = min(r[STACK + seat], top - r[BET + seat])
+    if r[MOVES] + 5 * MOST_SEATS >= MOST_MOVES:  # room for everybody to call to the end
+        return np.int64(0), np.int64(0)
     if r[RAISES] >= terms[MOST_RAISES + r[STREET]] or r[STACK + seat] <= top - r[BET + seat]:
         return np.int64(0), np.int64(0)
     if not terms[ACPC]:
@@ -423,7 +425,7 @@ def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
         if kind == RAISE:
             least, most = raise_limits(r, terms)
             amount = min(max(amount, least), most)
-            if most == 0 or r[MOVES] + 2 * MOST_SEATS >= MOST_MOVES:
+            if most == 0:
                 kind = CALL
         act(r, terms, kind, amount)
         going += r[ACTOR] >= 0
