@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -117,9 +118,20 @@ def complete(
     for feature in current.features:
         if feature.computed and feature.compute is not None:
             value = _computed(feature, columns)
+            given = values.get(feature.name, value)
+            if value is not None and not _alike(value, given):
+                raise BadValue(
+                    f"{feature.name} is given as {given}, but the other features make it {value}"
+                )
             if value is not None:
                 done[feature.name] = value
     return done
+
+
+def _alike(one: Value, two: Value | None) -> bool:
+    if isinstance(one, str) or isinstance(two, str) or two is None:
+        return one == two
+    return math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _computed(feature: Feature, columns: Mapping[str, Any]) -> Value | None:

@@ -92,6 +92,13 @@ def _put_without_record(base: Casebase, case_type: CaseType) -> int:
     cases = list(base.cases(stage, list(steps))) if steps else []
     if not cases:
         return 0
+    lost = [f.name for f in base.case_type(stage).features if not f.computed]
+    lost = [name for name in lost if name not in {f.name for f in case_type.features}]
+    if lost:
+        raise BadValue(
+            f"{len(cases)} retained case{'s' * (len(cases) > 1)} of {stage!r} would lose "
+            f"{lost[0]!r}, which no record keeps; remove them first, or leave the feature in"
+        )
     columns: dict[str, Any] = {
         name: np.array([case.values[name] for case in cases]) for name in cases[0].values
     }

@@ -57,7 +57,7 @@ def _sentence(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # typer: the command was called wrongly
         context = getattr(error, "ctx", None)
         which = getattr(context, "command_path", "cbr")
-        return f"Error: {error.format_message()} See `{which} --help`.", 2
+        return f"Error: {error.format_message().rstrip('.')}. See `{which} --help`.", 2
     return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows where)", 1
 
 

@@ -24,7 +24,7 @@ _Opponents = Annotated[
 _Error = Annotated[
     float, typer.Option(help="Standard error of the equity to reach where deals are drawn.")
 ]
-_Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals drawn.")]
+_Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals drawn.")]
 _Strength = Annotated[
     bool, typer.Option("--strength", help="Add hand strength and potential; needs a board.")
 ]

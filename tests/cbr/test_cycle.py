@@ -152,13 +152,24 @@ class TestRetain:
             assert case.values["cost"] == 1000
         assert check(cars.path) == []
 
+    def test_what_only_a_retained_case_has_is_not_dropped(self, cars: Casebase) -> None:
+        retain(cars, "car", revise(retrieve(cars, "car", CAR), "buy", 2.5))
+        cars.close()
+        with pytest.raises(BadValue, match=r"1 retained case of 'car' .* 'price'"):
+            rebuild(cars.path, "-price")
+        assert check(cars.path) == []
+
     def test_computed_features_follow_from_the_others(self, cars_db: Path, plugin_file) -> None:
         plugins = Plugins().load([CARS_PLUGIN, plugin_file(COST)])
         rebuild(cars_db, "+cost", plugins=plugins)
         with Casebase.open(cars_db) as base:
             case_type = base.case_type("car")
         assert complete(case_type, {"price": 7000, "age": 6}, plugins)["cost"] == 1000
-        assert complete(case_type, {"price": 7000, "age": 6, "cost": 5}, plugins)["cost"] == 1000
+        with pytest.raises(
+            BadValue, match="cost is given as 5, but the other features make it 1000"
+        ):
+            complete(case_type, {"price": 7000, "age": 6, "cost": 5}, plugins)
+        assert complete(case_type, {"price": 7000, "age": 6, "cost": 1000}, plugins)["cost"] == 1000
         assert "cost" not in complete(case_type, {"price": 7000}, plugins)
         assert complete(case_type, {"cost": 5}, Plugins().load()) == {"cost": 5}
 

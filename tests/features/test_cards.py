@@ -164,7 +164,9 @@ class TestRanges:
         assert {hand_class(a, b) for a, b in hands_of("KTs+").tolist()} == {"KTs", "KJs", "KQs"}
         assert {hand_class(a, b) for a, b in hands_of("54s-76s").tolist()} == {"54s", "65s", "76s"}
 
-    @pytest.mark.parametrize("text", ["", "ZZ", "AAs", "AK+s", "A9s-K5s", "AhAh", "AhKsQd", "T"])
+    @pytest.mark.parametrize(
+        "text", ["", "ZZ", "AKſ", "AAs", "AK+s", "A9s-K5s", "AhAh", "AhKsQd", "T"]
+    )
     def test_nonsense_is_refused(self, text: str) -> None:
         with pytest.raises(BadValue):
             hands_of(text)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cbr.errors import BadValue
 from cbr_holdem.cards.card import names
 from cbr_holdem.chance import below, key, mixed, step
 from cbr_holdem.strength import odds as module
@@ -85,20 +86,33 @@ def test_aces_against_many() -> None:
 def test_drawing_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same questions, counted and drawn: ranges that block each other included."""
     questions = [
-        (dict(players=["AhKs", "TT+,AQs+"], board="Qs Js 2d"), 3),
-        (dict(players=["AK", "AK,QQ", "KQs,AA"], board="Qs Js 2d 3c"), 3),
-        (dict(players=["AhKs"], board="Qs Js 2d 3c 4d", opponents=2), 3),
-        (dict(players=["AA", "AA"], board="Qs Js 2d"), 3),
+        (dict(players=["AhKs", "TT+,AQs+"], board="Qs Js 2d"), 4),
+        (dict(players=["AK", "AK,QQ", "KQs,AA"], board="Qs Js 2d 3c"), 4),
+        (dict(players=["AhKs"], board="Qs Js 2d 3c 4d", opponents=2), 4),
+        (dict(players=["AA", "AA"], board="Qs Js 2d"), 4),
     ]
     exact = [odds(**question) for question, _ in questions]
     assert all(found[0].exact for found in exact)
     monkeypatch.setattr(module, "_CHEAP", 0)
-    for (question, within), counted in zip(questions, exact, strict=True):
-        drawn = odds(**question, error=0.001, seed=3)
-        assert not drawn[0].exact
-        for one, two in zip(drawn, counted, strict=True):
-            assert abs(one.equity - two.equity) <= within * one.standard_error + 1e-9
-            assert abs(one.tie - two.tie) < 0.01
+    for listed in (module._MOST_JOINT, 0):
+        monkeypatch.setattr(module, "_MOST_JOINT", listed)
+        for (question, within), counted in zip(questions, exact, strict=True):
+            drawn = odds(**question, error=0.001, seed=3)
+            assert not drawn[0].exact
+            for one, two in zip(drawn, counted, strict=True):
+                assert abs(one.equity - two.equity) <= within * one.standard_error + 1e-9, question
+                assert abs(one.tie - two.tie) < 0.01
+
+
+def test_ranges_that_block_each_other() -> None:
+    """Few of the ways to combine these hands can be dealt; they are found, and all are as likely."""
+    found = odds(["AA,KK,QQ"] * 6)
+    assert sum(player.equity for player in found) == pytest.approx(1)
+    assert [player.equity for player in found] == pytest.approx([1 / 6] * 6, abs=0.005)
+    assert odds(["AA", "AA"])[0].exact
+    assert odds(["AA", "AA"])[0].equity == pytest.approx(0.5)
+    with pytest.raises(BadValue, match="cannot be dealt together"):
+        odds(["AA", "AA", "AA"])
 
 
 def test_ties_split_the_pot() -> None:
@@ -120,9 +134,10 @@ def test_the_standard_error_is_honest() -> None:
     """Of 60 runs about 95 % lie within two standard errors of the exact value."""
     exact = odds(["AdQc"], "3h4cJh", opponents=1)[0].equity
     ranges = [module.hands_of("AdQc"), module._not_on(module.HANDS, module.cards("3h4cJh"))]
+    none = np.empty((0, 2, 2), np.uint8)
     inside = 0
     for seed in range(60):
-        found = module._draw(ranges, module.cards("3h4cJh"), 0.005, seed, 10**6)[0]
+        found = module._draw(ranges, none, module.cards("3h4cJh"), 0.005, seed, 10**6)[0]
         inside += abs(found.equity - exact) <= 2 * found.standard_error
     assert inside >= 52
 
@@ -195,9 +210,13 @@ class TestCommand:
             (["AhKs", "--board", "Qs Js 2d 3d 4d 5d"], "not 6"),
             (["AhKs", "--board", "Qs Js Zz"], "'Zz' is no card"),
             (["AhKs", "--opponents", "10"], "less than or equal to 9"),
-            (["AhKs", "--opponents", "0"], "1 players; a table for odds has 2 to 10"),
-            (["AhKs", "QQ", "--opponents", "9"], "11 players"),
+            (["AhKs", "--opponents", "0"], "players are 1; a table for odds has 2 to 10"),
+            (["AhKs", "QQ", "--opponents", "9"], "players are 11"),
             (["AhKs", "--error", "0"], "it must be above 0"),
+            (
+                ["AhKs", "--seed", "9223372036854775808"],
+                "less than or equal to 9223372036854775807",
+            ),
             (["AhKs", "--error", "nan"], "it must be above 0"),
             (["AhKs", "--strength"], "--strength needs a --board"),
             (["AA", "--strength", "--board", "Qs Js 2d"], "one hand"),

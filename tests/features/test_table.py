@@ -355,6 +355,8 @@ class TestBadInput:
             (dict(rules="house"), "no set of rules 'house'"),
             (dict(small_blind=20), "blinds are 20 and 10"),
             (dict(ante=-1), "the ante is -1"),
+            (dict(ante=0.5), "0.5 in a game is no whole number"),
+            (dict(bet_sizes="abcd"), "'a' in a game is no whole number"),
             (dict(cap=0), "the cap is 0 bets"),
             (dict(bet_sizes=[1, 2]), "give four above 0"),
         ],
@@ -370,6 +372,9 @@ class TestBadInput:
             ([100] * 11, "", "2c3d4h5s6c", "11 players"),
             ([100, -5], "AsAhKsKh", "2c3d4h5s6c", "a stack is -5"),
             ([100, 0], "AsAhKsKh", "2c3d4h5s6c", "a stack is 0"),
+            ([100, 10.5], "AsAhKsKh", "2c3d4h5s6c", "a stack is 10.5"),
+            ([100, 10**30], "AsAhKsKh", "2c3d4h5s6c", "whole number of chips"),
+            ([100, 100], [60, 60, 1, 2], [4, 5, 6, 7, 8], "from 0 to 51"),
             ([100, 10**14], "AsAhKsKh", "2c3d4h5s6c", "it must be at most"),
             ([100, 100], "AsAhKs", "2c3d4h5s6c", "need 4 cards, not 3"),
             ([100, 100], "AsAhKsKh", "2c3d4h5s", "5 cards in the end, not 4"),
@@ -387,6 +392,8 @@ class TestBadInput:
             BadValue, match=r"a raise to 15 is not legal; legal are fold, call 10, "
         ):
             made.play("r", 15)
+        with pytest.raises(BadValue, match=r"20\.5 is no whole number of chips; legal are"):
+            made.play("r", 20.5)
         with pytest.raises(BadValue, match="'x' is no action; actions are f, k, c, b, r"):
             made.play("x")
         for _ in range(3):

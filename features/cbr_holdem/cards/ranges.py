@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import HANDS, RANKS, Cards, cards
 
-_PAIR = re.compile(r"([2-9TJQKA])\1(\+|-([2-9TJQKA])\3)?\Z", re.IGNORECASE)
-_TWO = re.compile(
-    r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])\3)?\Z", re.IGNORECASE
-)
+_FLAGS = re.IGNORECASE | re.ASCII
+_PAIR = re.compile(r"([2-9TJQKA])\1(\+|-([2-9TJQKA])\3)?\Z", _FLAGS)
+_TWO = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])\3)?\Z", _FLAGS)
 _HELP = "write hands as AhKs, classes as AKs, QJo or 77, and TT+, AQs+, 99-66 for several"
 
 

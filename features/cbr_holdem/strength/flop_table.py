@@ -93,7 +93,14 @@ def build(
     Rows are appended to a file beside it flop by flop; its length says how far an earlier build
     came, and half a flop at its end is cut off.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadValue(
+            f"{path.parent} cannot be a cache folder ({error.strerror}); CBR_CACHE_DIR names one"
+        ) from None
+    if path.is_dir():
+        raise BadValue(f"{path} is a folder; remove it, or name another with CBR_CACHE_DIR")
     start = flop_classes().start
     width = 2 * len(COLUMNS)
     part = path.with_name(f"{path.name}.v{HEAD['version']}.part")

@@ -21,7 +21,9 @@ from cbr_holdem.cards.ranges import hands_of
 from cbr_holdem.chance import below, key, step
 
 #: Evaluations that an exact count may take: about a second.
-_CHEAP = 60_000_000
+_CHEAP = 120_000_000
+#: Ways to deal the hands that are listed; beyond it they are drawn one by one.
+_MOST_JOINT = 2_000_000
 #: Deals drawn between looks at the standard error.
 _BATCH = 50_000
 
@@ -59,17 +61,20 @@ def odds(
         raise BadValue(f"a board has 0, 3, 4 or 5 cards, not {len(table)} ({names(table)})")
     count = len(players) + opponents
     if opponents < 0 or not players or not 2 <= count <= 10:
-        raise BadValue(f"{count} players; a table for odds has 2 to 10 (up to 9 opponents)")
+        raise BadValue(f"players are {count}; a table for odds has 2 to 10 (up to 9 opponents)")
     if not (math.isfinite(error) and error > 0):
         raise BadValue(f"the standard error to reach is {error}; it must be above 0")
     ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
     _verify_single_hands(ranges, table)
-    joint = _joint(ranges, len(table))
-    if joint is not None:
-        if not len(joint):
-            raise BadValue("these ranges cannot be dealt together: they need the same cards")
+    joint = _joint(ranges)
+    if joint is None:
+        return _draw(ranges, np.empty((0, count, 2), np.uint8), table, error, seed, most)
+    if not len(joint):
+        raise BadValue("these ranges cannot be dealt together: they need the same cards")
+    boards = math.comb(DECK - 2 * count - len(table), 5 - len(table))
+    if len(joint) * boards * count <= _CHEAP:
         return _count(joint, table)
-    return _draw(ranges, table, error, seed, most)
+    return _draw(ranges, joint, table, error, seed, most)
 
 
 def _free(text: str, board: list[int]) -> Cards:
@@ -90,13 +95,12 @@ def _verify_single_hands(ranges: list[Cards], board: list[int]) -> None:
     verify_distinct([*known, *board], "hands and board")
 
 
-def _joint(ranges: list[Cards], board: int) -> NDArray[np.uint8] | None:
+def _joint(ranges: list[Cards]) -> NDArray[np.uint8] | None:
     """Every way to deal hands of these ranges, [t, players, 2]; None if there are too many."""
-    boards = math.comb(DECK - 2 * len(ranges) - board, 5 - board)
-    if math.prod(len(hands) for hands in ranges) * boards * len(ranges) > 2 * _CHEAP:
-        return None
     joint = ranges[0][:, None, :]
     for hands in ranges[1:]:
+        if len(joint) * len(hands) > _MOST_JOINT:
+            return None
         left, right = np.repeat(joint, len(hands), axis=0), np.tile(hands, (len(joint), 1))
         used = left.reshape(len(left), -1)
         clash = (used[:, :, None] == right[:, None, :]).any(axis=(1, 2))
@@ -210,6 +214,7 @@ def _any_card(state: Any, used: Any) -> Any:
 def _draw_some(
     hands: Any,
     start: Any,
+    joint: Any,
     board: Any,
     seed: Any,
     first: Any,
@@ -221,9 +226,10 @@ def _draw_some(
 ) -> Any:
     """Draw deals first ... first + many - 1; hands of player p are hands[start[p]:start[p + 1]].
 
-    Hands of ranges are drawn independently, and again if they use a card twice, so that every way
-    to deal them is as likely; players without a list then get any cards that are left. Returns
-    False where ranges could not be dealt together in very many tries.
+    Where all ways to deal the hands are listed in `joint`, one of them is drawn. Else hands of
+    ranges are drawn independently, and again if they use a card twice, so that every way to deal
+    them is as likely; players without a list then get any cards that are left. Returns False where
+    ranges could not be dealt together in very many tries.
     """
     players = len(start) - 1
     found = np.empty(players, np.int64)
@@ -240,7 +246,14 @@ def _draw_some(
     for deal in range(first, first + many):
         state = key(seed, deal, 0, 0)
         tries = 0
-        while tries < 10_000:
+        if len(joint):
+            state = step(state)
+            own[:] = joint[below(state, len(joint))]
+            used[:] = on_board
+            for p in range(players):
+                used[own[p, 0]] = True
+                used[own[p, 1]] = True
+        while not len(joint) and tries < 10_000:
             tries += 1
             used[:] = on_board
             good = True
@@ -261,7 +274,7 @@ def _draw_some(
         if tries == 10_000:
             return False
         for p in range(players):
-            if start[p + 1] == start[p]:
+            if not len(joint) and start[p + 1] == start[p]:
                 for i in range(2):
                     state, own[p, i] = _any_card(state, used)
         board_key = base
@@ -275,7 +288,14 @@ def _draw_some(
     return True
 
 
-def _draw(ranges: list[Cards], board: list[int], error: float, seed: int, most: int) -> list[Odds]:
+def _draw(
+    ranges: list[Cards],
+    joint: NDArray[np.uint8],
+    board: list[int],
+    error: float,
+    seed: int,
+    most: int,
+) -> list[Odds]:
     players, table = len(ranges), np.array(board, np.uint8)
     every = math.comb(DECK - len(board), 2)
     lists = [hands if len(hands) < every else hands[:0] for hands in ranges]
@@ -286,7 +306,8 @@ def _draw(ranges: list[Cards], board: list[int], error: float, seed: int, most: 
     deals = 0
     while deals < most:
         many = min(_BATCH, most - deals)
-        if not _draw_some(hands, start, table, seed, deals, many, wins, ties, shares, squares):
+        tallies = (wins, ties, shares, squares)
+        if not _draw_some(hands, start, joint, table, seed, deals, many, *tallies):
             raise BadValue("these ranges can hardly be dealt together: they need the same cards")
         deals += many
         if _error(shares[0], squares[0], deals) <= error:
@@ -312,4 +333,4 @@ def _odds(wins: Any, ties: Any, share: Any, error: float, deals: int, exact: boo
 def warm_up() -> None:
     """Have the compiled code ready, so that what comes next is quick."""
     odds(["AhAc", "KhKc"], "2c 3d 4h 5s 7d")
-    odds(["AhAc"], opponents=1, error=1.0, most=1)
+    odds(["AhAc"], opponents=2, error=1.0, most=1)

@@ -52,6 +52,10 @@ class Game:
             raise NoSuchName("betting", self.betting, BETTING)
         if self.rules not in RULES:
             raise NoSuchName("set of rules", self.rules, RULES)
+        amounts = [self.small_blind, self.big_blind, self.ante, *(self.bet_sizes or ())]
+        for amount in [*amounts, *([] if self.cap is None else [self.cap])]:
+            if not isinstance(amount, int | np.integer) or isinstance(amount, bool):
+                raise BadValue(f"{amount!r} in a game is no whole number of chips")
         if not 0 <= self.small_blind <= self.big_blind or self.big_blind <= 0:
             raise BadValue(f"blinds are {self.small_blind} and {self.big_blind}; 0 <= small <= big")
         if not 0 <= self.ante <= MOST_CHIPS or self.big_blind > MOST_CHIPS:

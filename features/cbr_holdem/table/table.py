@@ -65,6 +65,9 @@ class Table:
         hands: str | Sequence[int],
         board: str | Sequence[int],
     ) -> None:
+        for stack in stacks:
+            if not isinstance(stack, int | np.integer) or abs(stack) > 2**62:
+                raise BadValue(f"a stack is {stack!r}; it must be a whole number of chips")
         chips = np.array([list(stacks)], np.int64)
         verify_stacks(chips)
         held = cards(hands, "hands") if isinstance(hands, str) else [int(c) for c in hands]
@@ -73,9 +76,9 @@ class Table:
             raise BadValue(f"{len(stacks)} players need {2 * len(stacks)} cards, not {len(held)}")
         if len(table) != 5:
             raise BadValue(f"a board has 5 cards in the end, not {len(table)}")
-        verify_distinct([*held, *table], "hands and board")
         if not all(0 <= card < DECK for card in [*held, *table]):
             raise BadValue("cards are numbered from 0 to 51")
+        verify_distinct([*held, *table], "hands and board")
         self.game = game
         self.terms = game.terms
         self.tables = new_tables(1)
@@ -164,10 +167,12 @@ class Table:
         if kind == RAISE:
             if not legal.raise_to:
                 raise BadValue(f"a raise is not legal; legal are {legal}")
-            to = legal.raise_from if amount is None else int(amount)
+            to = legal.raise_from if amount is None else amount
+            if not isinstance(to, int | np.integer):
+                raise BadValue(f"{to!r} is no whole number of chips; legal are {legal}")
             if not legal.raise_from <= to <= legal.raise_to:
                 raise BadValue(f"a raise to {to} is not legal; legal are {legal}")
-            return RAISE, to
+            return RAISE, int(to)
         return FOLD, 0
 
     def can_play(self, move: str, amount: int | None = None) -> bool:
