@@ -94,8 +94,8 @@ def test_drawing_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = [odds(**question) for question, _ in questions]
     assert all(found[0].exact for found in exact)
     monkeypatch.setattr(module, "_CHEAP", 0)
-    for listed in (module._MOST_JOINT, 0):
-        monkeypatch.setattr(module, "_MOST_JOINT", listed)
+    for listed in (module._FEW_JOINT, 0):
+        monkeypatch.setattr(module, "_FEW_JOINT", listed)
         for (question, within), counted in zip(questions, exact, strict=True):
             drawn = odds(**question, error=0.001, seed=3)
             assert not drawn[0].exact

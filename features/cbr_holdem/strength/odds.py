@@ -22,8 +22,9 @@ from cbr_holdem.chance import below, key, step
 
 #: Evaluations that an exact count may take: about a second.
 _CHEAP = 120_000_000
-#: Ways to deal the hands that are listed; beyond it they are drawn one by one.
-_MOST_JOINT = 2_000_000
+#: Ways to deal the hands that are listed, to be counted (most) or only to be drawn from (few);
+#: beyond that hands are drawn one by one.
+_MOST_JOINT, _FEW_JOINT = 2_000_000, 500_000
 #: Deals drawn between looks at the standard error.
 _BATCH = 50_000
 
@@ -66,12 +67,12 @@ def odds(
         raise BadValue(f"the standard error to reach is {error}; it must be above 0")
     ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
     _verify_single_hands(ranges, table)
-    joint = _joint(ranges)
+    boards = math.comb(DECK - 2 * count - len(table), 5 - len(table))
+    joint = _joint(ranges, min(_MOST_JOINT, max(_FEW_JOINT, _CHEAP // (boards * count))))
     if joint is None:
         return _draw(ranges, np.empty((0, count, 2), np.uint8), table, error, seed, most)
     if not len(joint):
         raise BadValue("these ranges cannot be dealt together: they need the same cards")
-    boards = math.comb(DECK - 2 * count - len(table), 5 - len(table))
     if len(joint) * boards * count <= _CHEAP:
         return _count(joint, table)
     return _draw(ranges, joint, table, error, seed, most)
@@ -95,11 +96,11 @@ def _verify_single_hands(ranges: list[Cards], board: list[int]) -> None:
     verify_distinct([*known, *board], "hands and board")
 
 
-def _joint(ranges: list[Cards]) -> NDArray[np.uint8] | None:
+def _joint(ranges: list[Cards], most: int) -> NDArray[np.uint8] | None:
     """Every way to deal hands of these ranges, [t, players, 2]; None if there are too many."""
     joint = ranges[0][:, None, :]
     for hands in ranges[1:]:
-        if len(joint) * len(hands) > _MOST_JOINT:
+        if len(joint) * len(hands) > most:
             return None
         left, right = np.repeat(joint, len(hands), axis=0), np.tile(hands, (len(joint), 1))
         used = left.reshape(len(left), -1)
@@ -333,4 +334,4 @@ def _odds(wins: Any, ties: Any, share: Any, error: float, deals: int, exact: boo
 def warm_up() -> None:
     """Have the compiled code ready, so that what comes next is quick."""
     odds(["AhAc", "KhKc"], "2c 3d 4h 5s 7d")
-    odds(["AhAc"], opponents=2, error=1.0, most=1)
+    odds(["AhAc"], opponents=1, error=1.0, most=1)
