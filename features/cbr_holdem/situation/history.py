@@ -1,0 +1,126 @@
+"""What has happened in a hand as the player to act sees it (van der Kleij, appendix B).
+
+For each street s of preflop, flop, turn and river:
+
+    bets_s         bets and raises of the street, the big blind being one
+    aggression_s   bets and raises among the bets, raises, checks and calls of the street; 0 if none
+    was_aggressor_s  whether our bet or raise was the last of the street
+
+and of this decision:
+
+    active_ratio   players who have not folded, of those dealt in
+    acted          players who have acted since the last bet or raise of this street
+    later          players still in who act after us on the later streets
+    last_of_active whether nobody of them does
+    behind_aggressor  whether we act after the last to bet or raise (1), before him (0); -1: nobody
+    own_action     our last action: 0 fold, 1 check or call, 2 bet or raise; -1 none yet
+    all_in_call    whether a call takes our last chips
+    effective_aggressor  the most that we and the aggressor can lose to each other, in small bets
+    implied_odds   to call / (to call + pot + that)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.table.game import BET_SIZES, STREETS, Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BET,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    MOVES,
+    PAID,
+    PLAYERS,
+    RAISE,
+    SEATS,
+    STACK,
+    STREET,
+    TOP,
+)
+
+COLUMNS = (
+    *(f"bets_{street}" for street in STREETS),
+    *(f"aggression_{street}" for street in STREETS),
+    *(f"was_aggressor_{street}" for street in STREETS),
+    "active_ratio",
+    "acted",
+    "later",
+    "last_of_active",
+    "behind_aggressor",
+    "own_action",
+    "all_in_call",
+    "effective_aggressor",
+    "implied_odds",
+)
+
+
+@njit(cache=True)
+def describe(r: Any, terms: Any, out: Any) -> None:
+    """The columns for the player to act at one table (a row of `Tables`)."""
+    seat, n, street = r[ACTOR], r[SEATS], r[STREET]
+    small = float(terms[BET_SIZES])
+    out[:] = 0.0
+    out[0] = 1  # the big blind
+    passive = np.zeros(4)
+    aggressive = np.zeros(4)
+    aggressor = -1
+    own = -1
+    acted = 0
+    for m in range(r[MOVES]):
+        move = r[HISTORY + m]
+        who, kind, when = move & 15, (move >> 4) & 3, (move >> 6) & 3
+        if who == seat:
+            own = kind
+        if kind == RAISE:
+            aggressive[when] += 1
+            aggressor = who
+            out[8 + when] = who == seat
+            acted = 0
+        elif when == street:
+            acted += 1
+        if kind != FOLD and kind != RAISE:
+            passive[when] += 1
+    for when in range(4):
+        out[when] += aggressive[when]
+        if aggressive[when] + passive[when]:
+            out[4 + when] = aggressive[when] / (aggressive[when] + passive[when])
+    pot = np.int64(0)
+    later = 0
+    for other in range(n):
+        pot += r[PAID + other]
+        later += other > seat and not r[FOLDED + other]
+    call = min(r[STACK + seat], r[TOP] - r[BET + seat])
+    out[12] = r[PLAYERS] / n
+    out[13] = acted
+    out[14] = later
+    out[15] = later == 0
+    out[16] = -1 if aggressor < 0 or aggressor == seat else seat > aggressor
+    out[17] = own
+    out[18] = call == r[STACK + seat]
+    if aggressor >= 0 and aggressor != seat:
+        theirs = r[STACK + aggressor] + r[BET + aggressor] - r[BET + seat]
+        out[19] = min(r[STACK + seat], max(np.int64(0), theirs)) / small
+    if call:
+        out[20] = call / (call + pot + out[19] * small)
+
+
+@njit(cache=True)
+def _describe_all(rows: Any, terms: Any, out: Any) -> None:
+    for i in range(len(rows)):
+        if rows[i, ACTOR] >= 0:
+            describe(rows[i], terms, out[i])
+        else:
+            out[i] = np.nan
+
+
+def history(rows: NDArray[np.int64], game: Game) -> NDArray[np.float64]:
+    """The columns [n, 21] for the player to act at each table; NaN where the hand is over."""
+    out = np.empty((len(rows), len(COLUMNS)))
+    _describe_all(rows, game.terms, out)
+    return out

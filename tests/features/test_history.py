@@ -1,0 +1,79 @@
+"""Van der Kleij's features of a decision, worked out by hand on small tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cbr_holdem.situation.history import COLUMNS, history
+from cbr_holdem.table.deck import decks
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
+from cbr_holdem.table.table import Table
+
+
+def after(stacks: list[int], moves: str, betting: str = "limit") -> dict[str, float]:
+    deck = list(range(2 * len(stacks) + 5))
+    table = Table(Game(betting), stacks, deck[:-5], deck[-5:])
+    for move in moves.replace(" ", ""):
+        table.play(move)
+    [row] = history(table.rows, table.game)
+    return dict(zip(COLUMNS, row.tolist(), strict=True))
+
+
+def test_bets_and_aggression_by_street() -> None:
+    found = after([1000] * 3, "r c c" + "k b r f c" + "k")
+    assert [found[f"bets_{s}"] for s in ("preflop", "flop", "turn", "river")] == [2, 2, 0, 0]
+    assert found["aggression_preflop"] == pytest.approx(1 / 3)
+    assert found["aggression_flop"] == pytest.approx(2 / 4)
+    assert (found["aggression_turn"], found["aggression_river"]) == (0, 0)
+
+
+def test_who_was_the_aggressor() -> None:
+    """Seat 2 raises before the flop, seat 1 bets the flop, and seat 2 has to act on the turn."""
+    found = after([1000] * 3, "r c c" + "k b c c" + "k k")
+    assert (found["was_aggressor_preflop"], found["was_aggressor_flop"]) == (1, 0)
+    assert found["behind_aggressor"] == 1
+    assert found["own_action"] == 1
+    assert after([1000] * 3, "r c c" + "k b c c")["behind_aggressor"] == 0
+    assert after([1000] * 3, "")["behind_aggressor"] == -1
+    assert after([1000] * 3, "")["own_action"] == -1
+
+
+def test_players_around_us() -> None:
+    found = after([1000] * 4, "f r c")
+    assert found["active_ratio"] == 0.75
+    assert (found["acted"], found["later"], found["last_of_active"]) == (1, 1, 0)
+    assert after([1000] * 4, "c c c k")["acted"] == 0  # a new street
+    assert after([1000] * 4, "c c c k" + "k k k")["last_of_active"] == 1
+
+
+def test_money_against_the_aggressor() -> None:
+    """Button raises to 20 with 80 behind; the small blind of 5 has 295 behind: 95 can be lost."""
+    found = after([300, 1000, 100], "r", "nolimit")
+    assert found["effective_aggressor"] == 9.5
+    assert found["implied_odds"] == pytest.approx(15 / (15 + 35 + 95))
+    assert found["all_in_call"] == 0
+    assert after([20, 1000, 100], "r", "nolimit")["all_in_call"] == 1
+    assert after([300, 1000, 100], "c c", "nolimit")["implied_odds"] == 0
+
+
+@pytest.mark.parametrize("seats", [2, 5, 10])
+def test_on_random_hands(seats: int) -> None:
+    rng, count, game = np.random.default_rng(seats), 200, Game("nolimit")
+    tables = new_tables(count)
+    deal_all(
+        tables.rows, game.terms, seats, rng.integers(5, 900, (count, seats)), decks(4, 0, count)
+    )
+    going = True
+    while going:
+        found, live = history(tables.rows, game), tables.actor >= 0
+        assert np.isnan(found[~live]).all()
+        row = dict(zip(COLUMNS, found[live].T, strict=True))
+        assert ((row["active_ratio"] > 0) & (row["active_ratio"] <= 1)).all()
+        assert (row["acted"] < seats).all()
+        assert ((row["implied_odds"] >= 0) & (row["implied_odds"] <= 0.5)).all()
+        assert (row["effective_aggressor"] >= 0).all()
+        assert (row["last_of_active"] == (row["later"] == 0)).all()
+        kinds = rng.choice([FOLD, CALL, CALL, RAISE], count)
+        going = step_all(tables.rows, game.terms, kinds, rng.integers(0, 300, count)) > 0
