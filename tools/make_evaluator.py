@@ -7,6 +7,7 @@ its own: place = (key >> 16) ^ displacement[key & mask]. A flush is known by the
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement
@@ -128,7 +129,8 @@ def main() -> None:
         same = all(np.array_equal(made[name], there[name]) for name in made)
         sys.exit(0 if same and set(made) == set(there.files) else f"{OUT} is not what this makes")
     np.savez_compressed(OUT, **made)  # type: ignore[arg-type]
-    print(f"wrote {OUT}: {OUT.stat().st_size} bytes", file=sys.stderr)
+    digest = hashlib.blake2b(OUT.read_bytes(), digest_size=16).hexdigest()
+    print(f"wrote {OUT}; DIGEST in evaluator.py must be {digest}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Real hands, read by PokerKit, replay to their recorded stacks. Skipped without ../shared/data."""
+"""Real hands replay to their recorded results. Skipped, and said so, without ../shared/data."""
 
 from __future__ import annotations
 

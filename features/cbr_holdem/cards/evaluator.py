@@ -1,12 +1,14 @@
 """Hand evaluation: 5, 6 or 7 cards to a strength from 1 (7-5-4-3-2) to 7462 (royal flush).
 
 Equal hands have equal strengths, and a better hand a higher one. The tables (about 0.3 MB) are
-made by tools/make_evaluator.py, which explains them. They are constants of the compiled code;
-`TABLES` names the file they come from, so that other tables mean another cache entry.
+made by tools/make_evaluator.py, which explains them. They are constants of the compiled code, and
+numba's caches do not see it when such a constant changes: so the file must be the one whose digest
+stands here, and whoever makes other tables changes the digest and clears the caches.
 """
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from cbr.errors import BadValue
 from cbr_holdem.cards.card import Cards, cards, verify_distinct
 
 TABLES = Path(__file__).with_name("evaluator.npz")
+DIGEST = "47d51893aed661338bc23bc10820e2d7"
 CATEGORIES = (
     "high card",
     "pair",
@@ -30,6 +33,8 @@ CATEGORIES = (
     "straight flush",
 )
 
+if hashlib.blake2b(TABLES.read_bytes(), digest_size=16).hexdigest() != DIGEST:
+    raise BadValue(f"{TABLES} is damaged or of another version; install cbr-engine again")
 with np.load(TABLES) as _tables:
     _SEVEN: NDArray[np.uint16] = _tables["seven"]
     _SEVEN_AT: NDArray[np.uint16] = _tables["seven_displacement"]

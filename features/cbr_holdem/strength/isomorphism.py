@@ -41,7 +41,7 @@ def flop_number(a: Any, b: Any, c: Any) -> Any:
 
 
 class FlopClasses:
-    """Tables that number the classes; made once for a process, in a few hundredths of a second."""
+    """Tables that number the classes; made once for a process, in half a second."""
 
     def __init__(self) -> None:
         orders = np.array(list(permutations(range(4))), np.uint8)  # [24, 4]
