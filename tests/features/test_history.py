@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr_holdem.situation.history import COLUMNS, history
+from cbr_holdem.situation.history import COLUMNS
+from cbr_holdem.situation.situations import Situations
+from cbr_holdem.situation.sizes import SIZES, size_class
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
@@ -17,8 +19,8 @@ def after(stacks: list[int], moves: str, betting: str = "limit") -> dict[str, fl
     table = Table(Game(betting), stacks, deck[:-5], deck[-5:])
     for move in moves.replace(" ", ""):
         table.play(move)
-    [row] = history(table.rows, table.game)
-    return dict(zip(COLUMNS, row.tolist(), strict=True))
+    situations = Situations(table.rows, table.game)
+    return {name: float(situations[name][0]) for name in COLUMNS}
 
 
 def test_bets_and_aggression_by_street() -> None:
@@ -58,6 +60,48 @@ def test_money_against_the_aggressor() -> None:
     assert after([300, 1000, 100], "c c", "nolimit")["implied_odds"] == 0
 
 
+def test_our_own_last_bet_by_its_size() -> None:
+    """No-limit, blinds 5 and 10; a move may have the amount that it raises to."""
+    table = Table(Game("nolimit"), [1000] * 3, range(6), range(6, 11))
+
+    def size() -> float:
+        return float(Situations(table.rows, table.game)["own_size"][0])
+
+    assert size() == -1
+    for move, amount in (("r", 35), ("c", None), ("r", 200), ("f", None)):
+        table.play(move, amount)
+    assert size() == -1  # the small blind has only called
+    table.play("c")
+    # On the flop the small blind bets 150 into 435 and is raised to 600 by the big blind.
+    table.play("b", 150)
+    table.play("r", 600)
+    assert SIZES[int(size())] == "1/4"
+    # The big blind's own raise before the flop: by 165 into 35 + 35 + 10 + 25 = 105 after calling.
+    table = Table(Game("nolimit"), [1000] * 3, range(6), range(6, 11))
+    for move, amount in (("r", 35), ("c", None), ("r", 200), ("f", None), ("c", None), ("k", None)):
+        table.play(move, amount)
+    assert SIZES[int(size())] == "3/2"
+
+
+@pytest.mark.parametrize(
+    ("by", "pot", "least", "expected"),
+    [
+        (10, 100, 10, "min"),
+        (15, 100, 10, "min"),  # 10/15 > 15/25
+        (16, 100, 10, "1/4"),
+        (35, 100, 10, "1/4"),
+        (36, 100, 10, "1/2"),
+        (100, 100, 10, "1"),
+        (9_000, 100, 10, "2"),
+        (60, 100, 80, "min"),  # all in for less
+        (80, 100, 80, "min"),
+        (95, 100, 80, "1"),
+    ],
+)
+def test_classes_of_size(by: int, pot: int, least: int, expected: str) -> None:
+    assert SIZES[size_class(by, pot, least)] == expected
+
+
 @pytest.mark.parametrize("seats", [2, 5, 10])
 def test_on_random_hands(seats: int) -> None:
     rng, count, game = np.random.default_rng(seats), 200, Game("nolimit")
@@ -67,9 +111,8 @@ def test_on_random_hands(seats: int) -> None:
     )
     going = True
     while going:
-        found, live = history(tables.rows, game), tables.actor >= 0
-        assert np.isnan(found[~live]).all()
-        row = dict(zip(COLUMNS, found[live].T, strict=True))
+        found, live = Situations(tables.rows, game), tables.actor >= 0
+        row = {name: found[name][live] for name in COLUMNS}
         assert ((row["active_ratio"] > 0) & (row["active_ratio"] <= 1)).all()
         assert (row["acted"] < seats).all()
         assert ((row["implied_odds"] >= 0) & (row["implied_odds"] <= 0.5)).all()

@@ -7,15 +7,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from cbr.errors import BadValue
-from cbr_holdem.cards.card import cards
-from cbr_holdem.situation.betting import COLUMNS, betting
+from cbr.errors import BadValue, CbrError
+from cbr_holdem.cards.card import UNKNOWN, cards
+from cbr_holdem.situation.betting import COLUMNS as BETTING
 from cbr_holdem.situation.board import texture
+from cbr_holdem.situation.situations import Situations
 from cbr_holdem.situation.view import view_of
+from cbr_holdem.strength.strength import strength_of
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
+from cbr_holdem.table.rules import CALL, FOLD, HISTORY, HOLE, RAISE, deal_all, new_tables, step_all
 from cbr_holdem.table.table import Table
+
+
+def one(table: Table) -> dict[str, float]:
+    """All columns of the one decision that is pending at a table."""
+    return {name: float(column[0]) for name, column in Situations(table.rows, table.game).items()}
 
 
 def after(seats: int, moves: str) -> dict[str, float]:
@@ -24,8 +31,7 @@ def after(seats: int, moves: str) -> dict[str, float]:
     table = Table(Game(), [10_000] * seats, deck[:-5], deck[-5:])
     for move in moves.replace(" ", ""):
         table.play(move)
-    [row] = betting(table.rows, table.game)
-    return dict(zip(COLUMNS, row.tolist(), strict=True))
+    return one(table)
 
 
 class TestAppendixD:
@@ -111,11 +117,11 @@ class TestBeside:
 
     def test_stacks(self) -> None:
         table = Table(Game("nolimit"), [300, 1000, 200], range(6), range(6, 11))
-        row = dict(zip(COLUMNS, betting(table.rows, table.game)[0].tolist(), strict=True))
+        row = one(table)
         assert (row["stack"], row["effective"], row["off_button"]) == (20, 20, 0)
         table.play("c")
         table.play("c")
-        row = dict(zip(COLUMNS, betting(table.rows, table.game)[0].tolist(), strict=True))
+        row = one(table)
         assert (row["stack"], row["effective"]) == (99, 29)
 
     def test_heads_up_the_button_is_last_everywhere(self) -> None:
@@ -134,10 +140,9 @@ def test_on_random_hands(seats: int) -> None:
     deal_all(tables.rows, game.terms, seats, stacks, decks(3, 0, count))
     going, seen = True, 0
     while going:
-        found = betting(tables.rows, game)
-        live = tables.actor >= 0
-        assert np.isnan(found[~live]).all()
-        row = dict(zip(COLUMNS, found[live].T, strict=True))
+        found, live = Situations(tables.rows, game), tables.actor >= 0
+        assert all(np.isnan(found[name][~live]).all() for name in found)
+        row = {name: found[name][live] for name in BETTING}
         seen += int(live.sum())
         assert (row["opponents"] >= 1).all()
         assert (row["players"] >= row["opponents"] + 1).all()
@@ -201,7 +206,7 @@ class TestView:
             (2, "c", 10), (0, "c", 5), (1, "k", 0), (0, "b", 10), (1, "c", 10),
         ]  # fmt: skip
         assert (view.opponents, view.seats, view.bets) == (2, 3, (10, 10, 0))
-        assert view.betting["yet_to_act"] == 0
+        assert view["yet_to_act"] == 0
 
     def test_it_does_not_depend_on_what_is_hidden(self) -> None:
         """Other hands and the cards to come may be any: the view stays the same."""
@@ -218,3 +223,61 @@ class TestView:
         table.play("f")
         with pytest.raises(BadValue, match="nobody has to act"):
             view_of(table.rows, 0, table.game)
+
+
+class TestSituations:
+    def played(self, moves: str, hands: str = "AhAs KdKc 7h2c") -> Situations:
+        table = Table(Game(), [1000] * 3, hands, "2s 7d 9h Jc 3d")
+        for move in moves.replace(" ", ""):
+            table.play(move)
+        return Situations(table.rows, table.game)
+
+    def test_strengths_are_those_of_the_strength_room(self) -> None:
+        for moves, board in (("cck", "2s 7d 9h"), ("cck kkk k", "2s 7d 9h Jc")):
+            found, expected = (
+                self.played(moves),
+                strength_of("AhAs" if moves == "cck" else "KdKc", board),
+            )
+            # On the flop values are kept in 16 bits.
+            for name in ("hs", "ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2"):
+                assert found[name][0] == pytest.approx(getattr(expected, name), abs=1e-5), name
+            assert found["ihs"][0] == pytest.approx(expected.hs**2, abs=1e-5)
+            assert found["ehs"][0] == pytest.approx(expected.ehs(2), abs=1e-5)
+        river = self.played("cck kkk kkk k")
+        assert np.isnan(river["ppot"][0])
+        assert river["ehs"] == river["ihs"]
+
+    def test_without_a_board_or_cards_there_is_no_strength(self) -> None:
+        before = self.played("")
+        assert before["hand_rank"][0] == 169
+        assert np.isnan(
+            [before[name][0] for name in ("ihs", "ppot", "highest", "same_suit_flop")]
+        ).all()
+        table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
+        table.rows[0, HOLE : HOLE + 6] = UNKNOWN
+        for move in "cck":
+            table.play(move)
+        hidden = Situations(table.rows, table.game)
+        assert np.isnan([hidden[name][0] for name in ("hand_rank", "hs", "ihs", "ehs")]).all()
+        assert hidden["highest"][0] == 7
+
+    def test_boards_of_streets_that_are_over(self) -> None:
+        turn = self.played("cck kkk")
+        assert [turn[f"highest{end}"][0] for end in ("", "_flop", "_turn")] == [9, 7, 9]
+        assert np.isnan(turn["highest_river"][0])
+
+    def test_what_is_hidden_is_not_there(self) -> None:
+        """Neither other hands nor cards to come are in the copy that a bot gets to see."""
+        found = self.played("cck")
+        assert set(found.rows[0, HOLE:HISTORY].tolist()) == {*cards("AhAs 2s7d9h"), UNKNOWN}
+        assert found.hole.tolist() == [cards("AhAs")]
+
+    def test_it_does_not_move_on_with_its_table(self) -> None:
+        table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
+        before = Situations(table.rows, table.game)
+        table.play("r")
+        assert (before["pot"][0], before["seat"][0]) == (1.5, 2)
+
+    def test_an_unknown_column_is_named(self) -> None:
+        with pytest.raises(CbrError, match="'pod_odds'.*pot_odds"):
+            self.played("")["pod_odds"]

@@ -13,6 +13,8 @@ from cbr.errors import BadValue
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 DECK = 52
+#: Stands for a card that nobody saw.
+UNKNOWN = 52
 
 Cards = NDArray[np.uint8]
 
@@ -57,7 +59,7 @@ def name(number: int) -> str:
     >>> name(50)
     'Ah'
     """
-    return RANKS[number >> 2] + SUITS[number & 3]
+    return RANKS[number >> 2] + SUITS[number & 3] if number < DECK else "??"
 
 
 def names(numbers: Iterable[int]) -> str:

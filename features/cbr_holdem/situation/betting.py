@@ -1,4 +1,4 @@
-"""The betting as the player to act sees it, for many tables at once.
+"""The betting as the player to act sees it.
 
 CASPER's definitions (tables 3.3 and 3.4; appendix D decides):
 
@@ -30,9 +30,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from cbr_holdem.table.game import BET_SIZES, Game
+from cbr_holdem.table.game import BET_SIZES
 from cbr_holdem.table.rules import (
     ACTOR,
     BET,
@@ -108,12 +107,12 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     deepest = np.int64(0)
     for other in range(n):
         pot += r[PAID + other]
-        was_in = street == 0 or not r[FOLDED + other] or (folded_now >> other) & 1
+        was_in = street == 0 or not r[FOLDED] >> other & 1 or (folded_now >> other) & 1
         players += was_in
         before += was_in and other < seat
-        if other != seat and not r[FOLDED + other]:
+        if other != seat and not r[FOLDED] >> other & 1:
             inside += (acted_now >> other) & 1
-            waiting += r[PENDING + other]
+            waiting += (r[PENDING] >> other) & 1
             deepest = max(deepest, r[STACK + other] + r[BET + other])
     call = min(r[STACK + seat], r[TOP] - r[BET + seat])
     out[0] = players
@@ -132,19 +131,3 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     out[13] = r[STACK + seat] / small
     out[14] = min(r[STACK + seat], max(np.int64(0), deepest - r[BET + seat])) / small
     out[15] = n - 1 - seat
-
-
-@njit(cache=True)
-def _describe_all(rows: Any, terms: Any, out: Any) -> None:
-    for i in range(len(rows)):
-        if rows[i, ACTOR] >= 0:
-            describe(rows[i], terms, out[i])
-        else:
-            out[i] = np.nan
-
-
-def betting(rows: NDArray[np.int64], game: Game) -> NDArray[np.float64]:
-    """The columns [n, 16] for the player to act at each table; NaN where the hand is over."""
-    out = np.empty((len(rows), len(COLUMNS)))
-    _describe_all(rows, game.terms, out)
-    return out

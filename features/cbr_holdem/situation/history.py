@@ -13,7 +13,8 @@ and of this decision:
     later          players still in who act after us on the later streets
     last_of_active whether nobody of them does
     behind_aggressor  whether we act after the last to bet or raise (1), before him (0); -1: nobody
-    own_action     our last action: 0 fold, 1 check or call, 2 bet or raise; -1 none yet
+    own_action     our last action: 1 check or call, 2 bet or raise; -1 none yet
+    own_size       its class of `SIZES` if it was a bet or raise, else -1
     all_in_call    whether a call takes our last chips
     effective_aggressor  the most that we and the aggressor can lose to each other, in small bets
     implied_odds   to call / (to call + pot + that)
@@ -25,9 +26,17 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from cbr_holdem.table.game import BET_SIZES, STREETS, Game
+from cbr_holdem.situation.sizes import size_class
+from cbr_holdem.table.game import (
+    ANTE,
+    BET_SIZES,
+    BIG_BLIND,
+    LIMIT,
+    MOST_SEATS,
+    SMALL_BLIND,
+    STREETS,
+)
 from cbr_holdem.table.rules import (
     ACTOR,
     BET,
@@ -54,10 +63,48 @@ COLUMNS = (
     "last_of_active",
     "behind_aggressor",
     "own_action",
+    "own_size",
     "all_in_call",
     "effective_aggressor",
     "implied_odds",
 )
+
+
+@njit(cache=True)
+def _size_of(r: Any, terms: Any, number: Any) -> Any:
+    """Class of the raise that was action `number` of the hand, by the pot it was made into."""
+    if terms[LIMIT]:
+        return 0
+    bets = np.zeros(MOST_SEATS, np.int64)
+    pot = np.int64(0)
+    for seat in range(r[SEATS]):
+        pot += min(terms[ANTE], r[STACK + seat] + r[PAID + seat])
+    small, big = (1, 0) if r[SEATS] == 2 else (0, 1)
+    for seat, blind in ((small, terms[SMALL_BLIND]), (big, terms[BIG_BLIND])):
+        had = r[STACK + seat] + r[PAID + seat]
+        bets[seat] = min(blind, had - min(terms[ANTE], had))
+        pot += bets[seat]
+    street = 0
+    top = bets.max()
+    raised = np.int64(0)
+    for m in range(number + 1):
+        move = r[HISTORY + m]
+        who, kind, amount = move & 15, (move >> 4) & 3, move >> 8
+        if (move >> 6) & 3 != street:
+            street = (move >> 6) & 3
+            bets[:] = 0
+            top = raised = np.int64(0)
+        if kind == RAISE:
+            by = amount - top
+            if m == number:
+                least = max(raised, terms[BET_SIZES + street])
+                return size_class(by, pot + top - bets[who], least)
+            raised = max(raised, by)
+            top = amount
+        put = amount - bets[who] if kind == RAISE else amount
+        bets[who] += put
+        pot += put
+    return -1
 
 
 @njit(cache=True)
@@ -71,12 +118,14 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     aggressive = np.zeros(4)
     aggressor = -1
     own = -1
+    last = -1
     acted = 0
     for m in range(r[MOVES]):
         move = r[HISTORY + m]
         who, kind, when = move & 15, (move >> 4) & 3, (move >> 6) & 3
         if who == seat:
             own = kind
+            last = m
         if kind == RAISE:
             aggressive[when] += 1
             aggressor = who
@@ -94,7 +143,7 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     later = 0
     for other in range(n):
         pot += r[PAID + other]
-        later += other > seat and not r[FOLDED + other]
+        later += other > seat and not r[FOLDED] >> other & 1
     call = min(r[STACK + seat], r[TOP] - r[BET + seat])
     out[12] = r[PLAYERS] / n
     out[13] = acted
@@ -102,25 +151,10 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     out[15] = later == 0
     out[16] = -1 if aggressor < 0 or aggressor == seat else seat > aggressor
     out[17] = own
-    out[18] = call == r[STACK + seat]
+    out[18] = _size_of(r, terms, last) if own == RAISE else -1
+    out[19] = call == r[STACK + seat]
     if aggressor >= 0 and aggressor != seat:
         theirs = r[STACK + aggressor] + r[BET + aggressor] - r[BET + seat]
-        out[19] = min(r[STACK + seat], max(np.int64(0), theirs)) / small
+        out[20] = min(r[STACK + seat], max(np.int64(0), theirs)) / small
     if call:
-        out[20] = call / (call + pot + out[19] * small)
-
-
-@njit(cache=True)
-def _describe_all(rows: Any, terms: Any, out: Any) -> None:
-    for i in range(len(rows)):
-        if rows[i, ACTOR] >= 0:
-            describe(rows[i], terms, out[i])
-        else:
-            out[i] = np.nan
-
-
-def history(rows: NDArray[np.int64], game: Game) -> NDArray[np.float64]:
-    """The columns [n, 21] for the player to act at each table; NaN where the hand is over."""
-    out = np.empty((len(rows), len(COLUMNS)))
-    _describe_all(rows, game.terms, out)
-    return out
+        out[21] = call / (call + pot + out[20] * small)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import names
-from cbr_holdem.situation.betting import COLUMNS, betting
+from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
@@ -41,7 +41,10 @@ class Move:
 
 @dataclass(frozen=True)
 class View:
-    """The table as the seat to act sees it. Seats are numbered from the left of the button."""
+    """The table as the seat to act sees it. Seats are numbered from the left of the button.
+
+    `view["pot_odds"]` is a column of `Situations`: the betting, the board, what the hand is worth.
+    """
 
     seat: int
     hole: str
@@ -55,7 +58,10 @@ class View:
     bets: tuple[int, ...]
     folded: tuple[bool, ...]
     moves: tuple[Move, ...]
-    betting: dict[str, float]
+    situation: Situations = field(compare=False, repr=False)
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.situation[name][0])
 
     @property
     def seats(self) -> int:
@@ -76,7 +82,6 @@ def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
     seat, seats, street = int(row[ACTOR]), int(row[SEATS]), int(row[STREET])
     least, most = raise_limits(row, game.terms)
     hole = row[HOLE + 2 * seat : HOLE + 2 * seat + 2]
-    columns = betting(rows[table : table + 1], game)[0].tolist()
     return View(
         seat=seat,
         hole=names(hole),
@@ -90,7 +95,7 @@ def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
         bets=tuple(tables.bet[0, :seats].tolist()),
         folded=tuple(tables.folded[0, :seats].tolist()),
         moves=_moves(tables, int(row[MOVES])),
-        betting=dict(zip(COLUMNS, columns, strict=True)),
+        situation=Situations(rows[table : table + 1], game),
     )
 
 

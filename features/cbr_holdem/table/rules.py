@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr_holdem.cards.card import DECK
 from cbr_holdem.cards.evaluator import (
     CARD_KEYS,
     EMPTY,
@@ -43,7 +44,7 @@ MOST_MOVES = 256
 PARTS = 2520
 
 # A table is one row of whole numbers, so that compiled code passes one array and a copy is a
-# state that can be played on from. Where its parts begin (per seat: ten columns):
+# state that can be played on from. Its parts, and where those of each seat (ten columns) begin:
 SEATS, STREET, ACTOR = 0, 1, 2  # number of seats; 0 to 3; the seat to act, -1 when it is over
 RAISE_BY = 3  # the largest raise of this street
 RAISES = 4  # bets and raises of this street
@@ -52,18 +53,19 @@ LEAST_TO = 6  # acpc: the least amount to raise to
 MOVES = 7  # actions so far
 TOP = 8  # the highest bet of this street
 PLAYERS = 9  # who have not folded
-STACK = 10
-BET = 20  # chips put in on this street
-PAID = 30  # and in the whole hand
-FOLDED = 40
-PENDING = 50  # has still to act in this round
-ACTED = 60  # has acted since the last full raise
-PAYOFF = 70  # parts of chips won or lost, when the hand is over
-STRENGTH = 80  # of the hands that came to the end
-LIVE = 90  # wins a part of a pot
-HOLE = 100  # two cards for each seat
-BOARD = 120  # all five cards; how many show depends on the street
-HISTORY = 125  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
+# Sets of seats, a bit for each:
+FOLDED = 10
+PENDING = 11  # have still to act in this round
+ACTED = 12  # have acted since the last full raise
+LIVE = 13  # win a part of a pot
+STACK = 14
+BET = 24  # chips put in on this street
+PAID = 34  # and in the whole hand
+PAYOFF = 44  # parts of chips won or lost, when the hand is over
+STRENGTH = 54  # of the hands that came to the end
+HOLE = 64  # two cards for each seat
+BOARD = 84  # all five cards; how many show depends on the street
+HISTORY = 89  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
 WIDTH = HISTORY + MOST_MOVES
 
 
@@ -95,7 +97,7 @@ class Tables:
 
     @property
     def folded(self) -> NDArray[np.bool_]:
-        return self._seats(FOLDED).astype(bool)
+        return (self.rows[:, FOLDED, None] >> np.arange(MOST_SEATS) & 1).astype(bool)
 
     @property
     def payoff(self) -> NDArray[np.float64]:
@@ -147,11 +149,11 @@ def raise_limits(r: Any, terms: Any) -> Any:
         # A short all-in does not reopen the betting for those who have acted.
         if call < r[RAISE_BY]:
             return np.int64(0), np.int64(0)
-        if 0 < r[SHORT] < r[RAISE_BY] and r[ACTED + seat]:
+        if 0 < r[SHORT] < r[RAISE_BY] and r[ACTED] >> seat & 1:
             return np.int64(0), np.int64(0)
     someone = False
     for other in range(r[SEATS]):
-        if other != seat and not r[FOLDED + other]:
+        if other != seat and not r[FOLDED] >> other & 1:
             someone |= r[STACK + other] + r[BET + other] > top
     if not someone:
         return np.int64(0), np.int64(0)
@@ -187,7 +189,7 @@ def _begin_round(r: Any, opener: Any, terms: Any) -> None:
     deepest = np.int64(0)
     second = np.int64(0)
     for seat in range(n):
-        if not r[FOLDED + seat]:
+        if not r[FOLDED] >> seat & 1:
             deep = r[STACK + seat] + r[BET + seat]
             if deep > deepest:
                 deepest, second = deep, deepest
@@ -195,23 +197,30 @@ def _begin_round(r: Any, opener: Any, terms: Any) -> None:
                 second = deep
     waiting = 0
     last = -1
+    pending = np.int64(0)
     for seat in range(n):
-        r[ACTED + seat] = False
-        r[PENDING + seat] = False
         can_lose = r[STACK + seat] > 0 and second > r[BET + seat]
-        if can_lose and not r[FOLDED + seat]:
-            r[PENDING + seat] = True
+        if can_lose and not r[FOLDED] >> seat & 1:
+            pending |= 1 << seat
             waiting += 1
             last = seat
     if waiting == 1 and r[BET + last] >= top:
-        r[PENDING + last] = False
-        waiting = 0
-    r[ACTOR] = -1
-    if waiting:
-        seat = opener
-        while not r[PENDING + seat]:
-            seat = seat + 1 if seat + 1 < n else 0
-        r[ACTOR] = seat
+        pending = np.int64(0)
+    r[ACTED] = 0
+    r[PENDING] = pending
+    r[ACTOR] = _next_of(pending, opener)
+
+
+@njit(cache=True)
+def _next_of(pending: Any, seat: Any) -> Any:
+    """The first seat of a set from this seat on, round the table; -1 if the set is empty."""
+    if not pending:
+        return np.int64(-1)
+    if not pending >> seat:
+        seat = np.int64(0)
+    while not pending >> seat & 1:
+        seat += 1
+    return seat
 
 
 @njit(cache=True)
@@ -222,12 +231,12 @@ def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
     r[MOVES] = 0
     r[TOP] = 0
     r[PLAYERS] = seats
+    r[FOLDED] = (1 << MOST_SEATS) - (1 << seats)
     for seat in range(MOST_SEATS):
         r[STACK + seat] = stacks[seat] if seat < seats else 0
         r[BET + seat] = 0
         r[PAID + seat] = 0
         r[PAYOFF + seat] = 0
-        r[FOLDED + seat] = seat >= seats
         if seat < seats:
             r[HOLE + 2 * seat] = deck[2 * seat]
             r[HOLE + 2 * seat + 1] = deck[2 * seat + 1]
@@ -276,9 +285,9 @@ def _settle(r: Any, terms: Any) -> None:
     for seat in range(n):
         r[PAYOFF + seat] = -PARTS * r[PAID + seat]
         r[STRENGTH + seat] = 0
-        if not r[FOLDED + seat]:
+        if not r[FOLDED] >> seat & 1:
             even &= r[PAID + seat] == most
-            if r[PLAYERS] > 1:
+            if r[PLAYERS] > 1 and r[HOLE + 2 * seat] < DECK:  # what nobody saw was mucked
                 key = board_key + CARD_KEYS[r[HOLE + 2 * seat]]
                 key += CARD_KEYS[r[HOLE + 2 * seat + 1]]
                 if key & FLUSH_BITS:
@@ -289,16 +298,15 @@ def _settle(r: Any, terms: Any) -> None:
     if even:
         pot = np.int64(0)
         best = np.int64(-1)
+        r[LIVE] = ~r[FOLDED]
         for seat in range(n):
             pot += r[PAID + seat]
-            r[LIVE + seat] = not r[FOLDED + seat]
-            if r[LIVE + seat]:
+            if r[LIVE] >> seat & 1:
                 best = max(best, r[STRENGTH + seat])
         _share(r, terms, pot, most, best)
         return
     # A hand that wins no pot is dead, and pots that differ only by dead hands are one pot.
-    for seat in range(n):
-        r[LIVE + seat] = False
+    r[LIVE] = 0
     _share_levels(r, terms, True)
     _share_levels(r, terms, False)
 
@@ -321,7 +329,7 @@ def _share_levels(r: Any, terms: Any, look: Any) -> None:
         best = np.int64(-1)
         for seat in range(n):
             pot += max(np.int64(0), min(r[PAID + seat], upper) - level)
-            if not r[FOLDED + seat] and (look or r[LIVE + seat]):
+            if (r[LIVE] >> seat & 1) or (look and not r[FOLDED] >> seat & 1):
                 here += r[PAID + seat] >= upper
                 further += r[PAID + seat] > upper
                 if r[PAID + seat] >= upper:
@@ -329,24 +337,30 @@ def _share_levels(r: Any, terms: Any, look: Any) -> None:
         level = upper
         if look:
             for seat in range(n):
-                wins = not r[FOLDED + seat] and r[PAID + seat] >= upper
-                r[LIVE + seat] |= wins and r[STRENGTH + seat] == best
+                wins = not r[FOLDED] >> seat & 1 and r[PAID + seat] >= upper
+                if wins and r[STRENGTH + seat] == best:
+                    r[LIVE] |= 1 << seat
         elif here != further or not further:
             _share(r, terms, pot, upper, best)
             pot = np.int64(0)
 
 
 @njit(cache=True)
+def _wins(r: Any, seat: Any, upper: Any, best: Any) -> Any:
+    return r[LIVE] >> seat & 1 and r[PAID + seat] >= upper and r[STRENGTH + seat] == best
+
+
+@njit(cache=True)
 def _share(r: Any, terms: Any, pot: Any, upper: Any, best: Any) -> None:
     winners = 0
     for seat in range(r[SEATS]):
-        winners += r[LIVE + seat] and r[PAID + seat] >= upper and r[STRENGTH + seat] == best
+        winners += _wins(r, seat, upper, best)
     if winners == 0:
         return
     part = pot // winners
     odd = pot - part * winners
     for seat in range(r[SEATS]):
-        if r[LIVE + seat] and r[PAID + seat] >= upper and r[STRENGTH + seat] == best:
+        if _wins(r, seat, upper, best):
             if terms[ACPC]:
                 r[PAYOFF + seat] += pot * PARTS // winners
             else:
@@ -362,10 +376,10 @@ def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
     n = r[SEATS]
     top = r[TOP]
     put = np.int64(0)
-    r[PENDING + seat] = False
-    r[ACTED + seat] = True
+    r[PENDING] &= ~(1 << seat)
+    r[ACTED] |= 1 << seat
     if kind == FOLD:
-        r[FOLDED + seat] = True
+        r[FOLDED] |= 1 << seat
         r[PLAYERS] -= 1
     elif kind == CALL:
         put = min(r[STACK + seat], top - r[BET + seat])
@@ -376,28 +390,23 @@ def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
         _put_in(r, seat, amount - r[BET + seat])
         put = amount
         if by >= r[RAISE_BY]:
-            for other in range(n):
-                r[ACTED + other] = other == seat
+            r[ACTED] = 1 << seat
         r[RAISE_BY] = max(r[RAISE_BY], by)
         r[LEAST_TO] = max(r[LEAST_TO], amount + by)
         r[RAISES] += 1
         r[SHORT] = 0 if r[STACK + seat] else r[SHORT] + by
         if r[SHORT] >= r[RAISE_BY]:
             r[SHORT] = 0
+        pending = np.int64(0)
         for other in range(n):
-            waits = other != seat and not r[FOLDED + other] and r[STACK + other] > 0
-            r[PENDING + other] = waits
+            if other != seat and r[STACK + other] > 0:
+                pending |= 1 << other
+        r[PENDING] = pending & ~r[FOLDED]
     r[HISTORY + r[MOVES]] = (put << 8) | (r[STREET] << 6) | (kind << 4) | seat
     r[MOVES] += 1
-    if r[PLAYERS] > 1:
-        other = seat
-        for _ in range(n):
-            other = other + 1 if other + 1 < n else 0
-            if r[PENDING + other]:
-                r[ACTOR] = other
-                return
-    r[ACTOR] = -1
-    _next_street(r, terms)
+    r[ACTOR] = _next_of(r[PENDING], seat) if r[PLAYERS] > 1 else np.int64(-1)
+    if r[ACTOR] < 0:
+        _next_street(r, terms)
 
 
 @njit(cache=True)

@@ -1,0 +1,32 @@
+"""Classes of bets and raises by size, as shares of the pot (van der Kleij, 4.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+#: The least that is legal, and shares of the pot as it is after calling.
+SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+
+
+@njit(cache=True)
+def size_class(by: Any, pot: Any, least: Any) -> Any:
+    """Place in `SIZES` of a raise by so much into a pot, where `least` was the least raise.
+
+    A raise between two classes goes to the one that is nearer as a ratio (Schnizlein), and a class
+    that would be less than the least raise is the least raise.
+
+    >>> SIZES[size_class(60, 100, 10)], SIZES[size_class(30, 100, 40)]
+    ('1/2', 'min')
+    """
+    below, lower = 0, float(least)
+    for size in range(1, len(SHARES)):
+        upper = SHARES[size] * pot
+        if upper <= least:
+            continue
+        if by < upper:
+            return below if by <= lower or lower * upper > float(by) * by else size
+        below, lower = size, upper
+    return below
