@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cbr.case import Situated as Situated
     from cbr.case import feature as feature
     from cbr.casebase import Casebase as Casebase
+    from cbr.errors import BadValue as BadValue
     from cbr.errors import CbrError as CbrError
     from cbr.index import IndexKind as IndexKind
     from cbr.index import Reach as Reach
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from cbr.retrieve import retrieval_policy as retrieval_policy
     from cbr.reuse import reuse_policy as reuse_policy
     from cbr.sources import CaseSource as CaseSource
+    from cbr.sources import Raw as Raw
     from cbr.sources import Record as Record
     from cbr.sources import Skipped as Skipped
     from cbr.sources import SourceOption as SourceOption
@@ -71,6 +73,7 @@ _HOME = {
     "Situated": "case",
     "feature": "case",
     "Casebase": "casebase",
+    "BadValue": "errors",
     "CbrError": "errors",
     "IndexKind": "index",
     "Reach": "index",
@@ -81,6 +84,7 @@ _HOME = {
     "retrieval_policy": "retrieve",
     "reuse_policy": "reuse",
     "CaseSource": "sources",
+    "Raw": "sources",
     "Record": "sources",
     "Skipped": "sources",
     "SourceOption": "sources",

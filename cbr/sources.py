@@ -1,8 +1,10 @@
 """Case sources: what reads a file into records, and the plain table of rows as the first of them.
 
 A source turns a file into a stream of `Record` (something whole: a row, a game) and `Skipped`
-(something that could not be read, with the reason). The case type then turns the bodies of records
-into situations. The casebase keeps the bodies, so features can be computed anew without the file.
+(something that could not be read, with the reason). One that is meant for long files cuts them into
+`Raw` pieces, which its `parse` turns into bodies in worker processes. The case type then turns the
+bodies of records into situations. The casebase keeps the bodies, so features can be computed anew
+without the file.
 """
 
 from __future__ import annotations
@@ -25,9 +27,64 @@ from cbr.case import Batch, CaseType, Feature, Situated
 from cbr.errors import BadValue
 from cbr.guard import frozen, one_line
 
+
+class _Zstd(io.RawIOBase):
+    """Decompressed bytes, frame after frame; a frame that breaks off is an error, not an end."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard
+
+        self._new = zstandard.ZstdDecompressor
+        self._error = zstandard.ZstdError
+        self._raw = raw
+        self._frame: Any = None
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            given = self._raw.read(1 << 16)
+            if not given:
+                if self._frame is not None:
+                    raise EOFError("the compressed data ends before its end mark")
+                return 0
+            self._ready = self._decompressed(given)
+        taken = self._ready[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._ready = self._ready[len(taken) :]
+        return len(taken)
+
+    def _decompressed(self, given: bytes) -> bytes:
+        parts = []
+        while given:
+            self._frame = self._frame or self._new().decompressobj()
+            try:
+                parts.append(self._frame.decompress(given))
+            except self._error as error:
+                raise OSError(str(error)) from None
+            given = self._frame.unused_data if self._frame.eof else b""
+            self._frame = None if self._frame.eof else self._frame
+        return b"".join(parts)
+
+
+def _open_zstd(raw: IO[bytes]) -> Any:
+    return io.BufferedReader(_Zstd(raw))
+
+
 #: What reading a damaged compressed file may raise.
-_BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error)
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+BROKEN: tuple[type[Exception], ...] = (OSError, EOFError, lzma.LZMAError, zlib.error)
+#: How compressed files begin.
+_OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": _open_zstd,
+}
+#: Endings of compressed files, and what is left of them.
+_SUFFIXES = {".tgz": ".tar", ".txz": ".tar", ".tbz2": ".tar", ".tzst": ".tar"}
+_SUFFIXES |= dict.fromkeys((".gz", ".bz2", ".xz", ".zst"), "")
 
 
 @dataclass(frozen=True)
@@ -38,6 +95,15 @@ class Record:
     """
 
     body: str
+    line: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A record that is cut out of its file but not yet read: `CaseSource.parse` does that."""
+
+    data: Any
     line: int
     offset: int = 0
 
@@ -65,16 +131,24 @@ class SourceOption:
 class CaseSource:
     """A reader of files for some domains (none named: for every domain whose records are rows).
 
-    `can_read(path, head)` decides by the file's name and first bytes (decompressed);
-    `read(path, **options)` streams what the file holds, in a fixed order.
+    `can_read(path, head)` decides by the file's name and first bytes (decompressed); it is also
+    true of a file that only goes with another (a list of names, say) and gives nothing itself.
+    `read(path, **options)` streams what the file holds, in a fixed order. Where that is `Raw`,
+    `parse(data)` gives the body of its record, or raises `BadValue` with the reason to skip it.
+    `domain_of(body)` says which of the domains a record is for; `identity(path)` what a file is
+    called in a casebase, if that is not its name. `write(bodies, path)` puts records into a file.
     """
 
     name: str
     can_read: Callable[[Path, bytes], bool]
-    read: Callable[..., Iterator[Record | Skipped]]
+    read: Callable[..., Iterator[Record | Skipped | Raw]]
     domains: tuple[str, ...] = ()
     options: tuple[SourceOption, ...] = ()
     meaning: str = ""
+    parse: Callable[[Any], str] | None = None
+    domain_of: Callable[[str], str] | None = None
+    identity: Callable[[Path], str] | None = None
+    write: Callable[[Iterator[str], Path], int] | None = None
 
     kind: ClassVar[str] = "case source"
 
@@ -92,22 +166,41 @@ class CaseSource:
 def plain_name(path: Path) -> str:
     """A file's name without folder and compression suffix: its identity in a casebase.
 
-    >>> plain_name(Path("logs/cars.csv.gz"))
-    'cars.csv'
+    >>> plain_name(Path("logs/cars.csv.gz")), plain_name(Path("holdem.199911.tgz"))
+    ('cars.csv', 'holdem.199911.tar')
     """
-    return path.stem if path.suffix in _OPENERS else path.name
+    for suffix, plain in _SUFFIXES.items():
+        if path.name.endswith(suffix) and path.name != suffix:
+            return path.name.removesuffix(suffix) + plain
+    return path.name
 
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
-    """The file's bytes, decompressed where its suffix says so, and how many were read so far."""
+    """The file's bytes, decompressed where they are compressed, and how many were read so far."""
     with path.open("rb") as raw:
-        opener = _OPENERS.get(path.suffix)
+        head = raw.read(6)
+        raw.seek(0)
+        opener = next((o for magic, o in _OPENERS.items() if head.startswith(magic)), None)
         if opener is None:
             yield raw, raw.tell
         else:
-            with opener(raw, "rb") as stream:
+            with opener(raw) as stream:
                 yield cast(IO[bytes], stream), raw.tell
+
+
+def lines_of(stream: IO[bytes], longest: int = 1 << 20) -> Iterator[tuple[int, bytes | None]]:
+    """The lines of a stream by number from 1, without their ends; None for one that is too long.
+
+    Such a line is passed over in pieces, so it costs no memory.
+    """
+    number = 0
+    while line := stream.readline(longest):
+        number += 1
+        whole = line.endswith(b"\n") or len(line) < longest
+        while not line.endswith(b"\n") and len(line) == longest:
+            line = stream.readline(longest)
+        yield number, line.rstrip(b"\r\n") if whole else None
 
 
 def head_of(path: Path, size: int = 4096) -> bytes:
@@ -115,7 +208,7 @@ def head_of(path: Path, size: int = 4096) -> bytes:
     try:
         with open_bytes(path) as (file, _):
             return file.read(size)
-    except _BROKEN:
+    except BROKEN:
         return b""
 
 
@@ -144,7 +237,7 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
             except csv.Error as error:
                 yield Skipped(line, f"not a row of a table: {error}", position())
                 continue
-            except _BROKEN as error:
+            except BROKEN as error:
                 yield Skipped(line, f"the file breaks off: {error}", position())
                 return
             if cells is None:

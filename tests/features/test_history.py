@@ -19,7 +19,7 @@ def after(stacks: list[int], moves: str, betting: str = "limit") -> dict[str, fl
     table = Table(Game(betting), stacks, deck[:-5], deck[-5:])
     for move in moves.replace(" ", ""):
         table.play(move)
-    situations = Situations(table.rows, table.game)
+    situations = Situations.at(table.rows, table.game)
     return {name: float(situations[name][0]) for name in COLUMNS}
 
 
@@ -65,7 +65,7 @@ def test_our_own_last_bet_by_its_size() -> None:
     table = Table(Game("nolimit"), [1000] * 3, range(6), range(6, 11))
 
     def size() -> float:
-        return float(Situations(table.rows, table.game)["own_size"][0])
+        return float(Situations.at(table.rows, table.game)["own_size"][0])
 
     assert size() == -1
     for move, amount in (("r", 35), ("c", None), ("r", 200), ("f", None)):
@@ -111,7 +111,7 @@ def test_on_random_hands(seats: int) -> None:
     )
     going = True
     while going:
-        found, live = Situations(tables.rows, game), tables.actor >= 0
+        found, live = Situations.at(tables.rows, game), tables.actor >= 0
         row = {name: found[name][live] for name in COLUMNS}
         assert ((row["active_ratio"] > 0) & (row["active_ratio"] <= 1)).all()
         assert (row["acted"] < seats).all()

@@ -29,23 +29,22 @@ from numba import njit
 
 from cbr_holdem.situation.sizes import size_class
 from cbr_holdem.table.game import (
-    ANTE,
     BET_SIZES,
-    BIG_BLIND,
     LIMIT,
     MOST_SEATS,
-    SMALL_BLIND,
     STREETS,
 )
 from cbr_holdem.table.rules import (
     ACTOR,
     BET,
+    DEAD,
     FOLD,
     FOLDED,
     HISTORY,
     MOVES,
     PAID,
     PLAYERS,
+    POST,
     RAISE,
     SEATS,
     STACK,
@@ -75,17 +74,8 @@ def _size_of(r: Any, terms: Any, number: Any) -> Any:
     """Class of the raise that was action `number` of the hand, by the pot it was made into."""
     if terms[LIMIT]:
         return 0
-    bets = np.zeros(MOST_SEATS, np.int64)
-    pot = np.int64(0)
-    for seat in range(r[SEATS]):
-        pot += min(terms[ANTE], r[STACK + seat] + r[PAID + seat])
-    small, big = (1, 0) if r[SEATS] == 2 else (0, 1)
-    for seat, blind in ((small, terms[SMALL_BLIND]), (big, terms[BIG_BLIND])):
-        had = r[STACK + seat] + r[PAID + seat]
-        bets[seat] = min(blind, had - min(terms[ANTE], had))
-        pot += bets[seat]
-    street = 0
-    top = bets.max()
+    bets = r[POST : POST + MOST_SEATS].copy()
+    pot, top, street = r[DEAD] + bets.sum(), bets.max(), 0
     raised = np.int64(0)
     for m in range(number + 1):
         move = r[HISTORY + m]

@@ -32,13 +32,9 @@ from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
     BOARD,
-    HISTORY,
     HOLE,
-    MOVES,
-    PAYOFF,
     SEATS,
     STREET,
-    WIDTH,
 )
 
 Column = NDArray[np.float64]
@@ -56,49 +52,71 @@ COLUMNS = (*_PLACE, *_BETTING, *board.COLUMNS, *_ON_STREET, "hand_rank", *_STREN
 
 
 @njit(cache=True)
-def _copy_seen(rows: Any, out: Any) -> None:
-    """What the player to act may see of each table."""
-    for i in range(len(rows)):
-        r, seen = rows[i], out[i]
-        seen[:PAYOFF] = r[:PAYOFF]
-        seen[HOLE:HISTORY] = UNKNOWN
-        shown = BOARD_CARDS[r[STREET]]
-        seen[BOARD : BOARD + shown] = r[BOARD : BOARD + shown]
-        seen[HISTORY : HISTORY + r[MOVES]] = r[HISTORY : HISTORY + r[MOVES]]
-        if r[ACTOR] >= 0:
-            own = HOLE + 2 * r[ACTOR]
-            seen[own : own + 2] = r[own : own + 2]
+def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
+    """All that the player to act at a table (a row) may see, into one row of each array."""
+    place[0], place[1], place[2] = r[STREET], r[ACTOR], r[SEATS]
+    middle = len(betting.COLUMNS)
+    betting.describe(r, terms, bets[:middle])
+    history.describe(r, terms, bets[middle:])
+    for card in range(2):
+        hole[card] = r[HOLE + 2 * r[ACTOR] + card]
+    for card in range(5):
+        board[card] = r[BOARD + card] if card < BOARD_CARDS[r[STREET]] else UNKNOWN
 
 
 @njit(cache=True)
-def _describe_all(rows: Any, terms: Any, out: Any) -> None:
-    middle = len(betting.COLUMNS)
+def _look_all(rows: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
     for i in range(len(rows)):
         if rows[i, ACTOR] >= 0:
-            betting.describe(rows[i], terms, out[i, :middle])
-            history.describe(rows[i], terms, out[i, middle:])
-        else:
-            out[i] = np.nan
+            look(rows[i], terms, place[i], bets[i], hole[i], board[i])
 
 
 class Situations(Mapping[str, Column]):
-    """The decisions of the players to act at some tables, as columns [n] by name.
+    """Decisions as columns [n] by name; `Situations.at` looks at the players to act at tables.
 
-    It keeps its own copy of the tables, in which cards that the player to act may not see are
-    UNKNOWN. Where a hand is over, all is NaN.
+    It knows only what the player to act may see: `hole` [n, 2] and `board` [n, 5] have UNKNOWN for
+    every other card. `bets` [n, 38] are the columns of `betting` and `history`, `place` [n, 3] the
+    street, seat and number of seats.
 
     >>> from cbr_holdem.table.table import Table
     >>> table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
-    >>> situations = Situations(table.rows, table.game)
+    >>> situations = Situations.at(table.rows, table.game)
     >>> situations["hand_rank"].tolist(), situations["to_call"].tolist()
     ([169.0], [1.0])
     """
 
-    def __init__(self, rows: NDArray[np.int64], game: Game) -> None:
-        self.rows = np.zeros((len(rows), WIDTH), np.int64)
-        self.game = game
-        _copy_seen(rows, self.rows)
+    def __init__(
+        self,
+        place: NDArray[np.int64],
+        bets: Column,
+        hole: NDArray[np.uint8],
+        board: NDArray[np.uint8],
+    ) -> None:
+        self.place, self.bets, self.hole, self.board = place, bets, hole, board
         self._columns: dict[str, Column] = {}
+
+    @classmethod
+    def empty(cls, count: int) -> Situations:
+        """So many situations of which nothing is known: where a hand is over, all is NaN."""
+        return cls(
+            np.full((count, 3), -1, np.int64),
+            np.full((count, len(_BETTING)), np.nan),
+            np.full((count, 2), UNKNOWN, np.uint8),
+            np.full((count, 5), UNKNOWN, np.uint8),
+        )
+
+    @classmethod
+    def at(cls, rows: NDArray[np.int64], game: Game) -> Situations:
+        """The decisions of the players to act at tables, in their present state."""
+        made = cls.empty(len(rows))
+        _look_all(rows, game.terms, made.place, made.bets, made.hole, made.board)
+        return made
+
+    def take(self, places: NDArray[np.int64]) -> Situations:
+        """Some of them."""
+        return Situations(
+            self.place[places], self.bets[places], self.hole[places], self.board[places]
+        )
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
@@ -114,22 +132,11 @@ class Situations(Mapping[str, Column]):
     def __contains__(self, name: object) -> bool:
         return name in COLUMNS
 
-    @property
-    def hole(self) -> NDArray[np.uint8]:
-        """The cards of the player to act, [n, 2]."""
-        seat = np.maximum(self.rows[:, ACTOR], 0)
-        places = HOLE + 2 * seat[:, None] + np.arange(2)
-        return np.take_along_axis(self.rows, places, axis=1).astype(np.uint8)
-
-    def board(self, cards: int = 5) -> NDArray[np.uint8]:
-        """So many cards of each board, [n, cards]."""
-        return self.rows[:, BOARD : BOARD + cards].astype(np.uint8)
-
     def _group(self, name: str) -> dict[str, Column]:
         """The column, and those that are computed together with it."""
         groups: tuple[tuple[Any, Callable[[], dict[str, Column]]], ...] = (
             (_BETTING, self._betting),
-            (board.COLUMNS, lambda: self._texture("", self._street())),
+            (board.COLUMNS, lambda: self._texture("", np.maximum(self._street(), 0))),
             (("hand_rank",), self._hand_rank),
             (_STRENGTH, self._strength),
             (_PLACE, self._place),
@@ -138,47 +145,41 @@ class Situations(Mapping[str, Column]):
             if name in names:
                 return compute()
         if name in _ON_STREET:
-            return self._texture(name, np.full(len(self.rows), _ON_STREET[name][1]))
+            return self._texture(name, np.full(len(self.place), _ON_STREET[name][1]))
         raise NoSuchName("column", name, COLUMNS)
 
-    def _over(self) -> NDArray[np.bool_]:
-        return self.rows[:, ACTOR] < 0
-
     def _street(self) -> NDArray[np.int64]:
-        return np.where(self._over(), 0, self.rows[:, STREET])
+        return self.place[:, 0]
 
     def _place(self) -> dict[str, Column]:
-        found = {
-            name: self.rows[:, at] for name, at in zip(_PLACE, (STREET, ACTOR, SEATS), strict=True)
-        }
-        return {name: np.where(self._over(), np.nan, column) for name, column in found.items()}
+        found = np.where(self.place < 0, np.nan, self.place)
+        return dict(zip(_PLACE, found.T, strict=True))
 
     def _betting(self) -> dict[str, Column]:
-        out = np.empty((len(self.rows), len(_BETTING)))
-        _describe_all(self.rows, self.game.terms, out)
-        return dict(zip(_BETTING, out.T, strict=True))
+        return dict(zip(_BETTING, self.bets.T, strict=True))
 
     def _texture(self, name: str, street: NDArray[np.int64]) -> dict[str, Column]:
         """Of the board of that street, where it was dealt; `name` has the street at its end."""
         suffix = "_" + STREETS[_ON_STREET[name][1]] if name else ""
         shown = np.array(BOARD_CARDS)[np.where(street <= self._street(), street, 0)]
-        out = board.texture(self.board(), shown)
+        out = board.texture(self.board, shown)
         return {f"{column}{suffix}": out[:, i] for i, column in enumerate(board.COLUMNS)}
 
     def _known(self) -> NDArray[np.bool_]:
-        return ~self._over() & (self.hole < DECK).all(axis=1)
+        return (self.hole[:, 0] < DECK) & (self.hole[:, 1] < DECK)
 
     def _hand_rank(self) -> dict[str, Column]:
-        out, known = np.full(len(self.rows), np.nan), self._known()
+        out, known = np.full(len(self.hole), np.nan), self._known()
         out[known] = hand_ranks()[_hand_numbers(self.hole[known])]
         return {"hand_rank": out}
 
     def _strength(self) -> dict[str, Column]:
-        out = np.full((len(self.rows), len(strength.COLUMNS)), np.nan)
+        out = np.full((len(self.hole), len(strength.COLUMNS)), np.nan)
         for street in (1, 2, 3):
             chosen = self._known() & (self._street() == street)
             if chosen.any():
-                out[chosen] = _strengths(self.hole[chosen], self.board(BOARD_CARDS[street])[chosen])
+                shown = self.board[chosen, : BOARD_CARDS[street]]
+                out[chosen] = _strengths(self.hole[chosen], shown)
         found = dict(zip(strength.COLUMNS, out.T, strict=True))
         ihs = found["hs"] ** self["opponents"]
         # On the river there is nothing to become.

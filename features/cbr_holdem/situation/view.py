@@ -95,7 +95,7 @@ def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
         bets=tuple(tables.bet[0, :seats].tolist()),
         folded=tuple(tables.folded[0, :seats].tolist()),
         moves=_moves(tables, int(row[MOVES])),
-        situation=Situations(rows[table : table + 1], game),
+        situation=Situations.at(rows[table : table + 1], game),
     )
 
 

@@ -62,6 +62,8 @@ class Game:
             raise BadValue(f"the ante is {self.ante}; it must be 0 to {MOST_CHIPS:,}, as blinds")
         if self.cap is not None and self.cap < 1:
             raise BadValue(f"the cap is {self.cap} bets; it must be 1 or more")
+        if self.bet_sizes is not None:
+            object.__setattr__(self, "bet_sizes", tuple(self.bet_sizes))
         if self.bet_sizes is not None and (len(self.bet_sizes) != 4 or min(self.bet_sizes) <= 0):
             raise BadValue(f"bet sizes are {list(self.bet_sizes)}; give four above 0")
 

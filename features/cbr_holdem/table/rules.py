@@ -58,14 +58,16 @@ FOLDED = 10
 PENDING = 11  # have still to act in this round
 ACTED = 12  # have acted since the last full raise
 LIVE = 13  # win a part of a pot
-STACK = 14
-BET = 24  # chips put in on this street
-PAID = 34  # and in the whole hand
-PAYOFF = 44  # parts of chips won or lost, when the hand is over
-STRENGTH = 54  # of the hands that came to the end
-HOLE = 64  # two cards for each seat
-BOARD = 84  # all five cards; how many show depends on the street
-HISTORY = 89  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
+DEAD = 14  # antes, which are nobody's bet
+STACK = 15
+BET = 25  # chips put in on this street
+PAID = 35  # and in the whole hand
+POST = 45  # and before the first action: blinds, and what newcomers post
+PAYOFF = 55  # parts of chips won or lost, when the hand is over
+STRENGTH = 65  # of the hands that came to the end
+HOLE = 75  # two cards for each seat
+BOARD = 95  # all five cards; how many show depends on the street
+HISTORY = 100  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
 WIDTH = HISTORY + MOST_MOVES
 
 
@@ -226,30 +228,76 @@ def _next_of(pending: Any, seat: Any) -> Any:
 @njit(cache=True)
 def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
     """Begin a hand at a table: stacks [seats], deck: 2 cards for each seat, 5 for the board."""
+    _seat(r, seats, stacks, deck)
+    if terms[ANTE]:
+        for seat in range(seats):
+            _post_ante(r, seat, terms[ANTE])
+    small, big = (1, 0) if seats == 2 else (0, 1)
+    _post(r, small, terms[SMALL_BLIND])
+    _post(r, big, terms[BIG_BLIND])
+    _open(r, big + 1 if big + 1 < seats else 0, terms)
+
+
+@njit(cache=True)
+def deal_posted(
+    r: Any, terms: Any, seats: Any, stacks: Any, posts: Any, antes: Any, deck: Any
+) -> None:
+    """Begin a hand with what each seat posted, as logs have it: posts and antes [seats].
+
+    A post that is negative is a newcomer's: a bet like the others, but no blind. Whoever sits after
+    the highest blind acts first.
+    """
+    _seat(r, seats, stacks, deck)
+    last = seats - 1
+    highest = np.int64(0)
+    for seat in range(seats):
+        _post_ante(r, seat, antes[seat])
+        _post(r, seat, abs(posts[seat]))
+        if posts[seat] > 0 and posts[seat] >= highest:
+            last, highest = seat, posts[seat]
+    _open(r, last + 1 if last + 1 < seats else 0, terms)
+
+
+@njit(cache=True)
+def _seat(r: Any, seats: Any, stacks: Any, deck: Any) -> None:
     r[SEATS] = seats
     r[STREET] = 0
     r[MOVES] = 0
     r[TOP] = 0
+    r[DEAD] = 0
     r[PLAYERS] = seats
     r[FOLDED] = (1 << MOST_SEATS) - (1 << seats)
     for seat in range(MOST_SEATS):
         r[STACK + seat] = stacks[seat] if seat < seats else 0
         r[BET + seat] = 0
         r[PAID + seat] = 0
+        r[POST + seat] = 0
         r[PAYOFF + seat] = 0
         if seat < seats:
             r[HOLE + 2 * seat] = deck[2 * seat]
             r[HOLE + 2 * seat + 1] = deck[2 * seat + 1]
     for place in range(5):
         r[BOARD + place] = deck[2 * seats + place]
-    for seat in range(seats):
-        ante = min(terms[ANTE], r[STACK + seat])
-        r[STACK + seat] -= ante
-        r[PAID + seat] += ante
-    small, big = (1, 0) if seats == 2 else (0, 1)
-    _put_in(r, small, min(terms[SMALL_BLIND], r[STACK + small]))
-    _put_in(r, big, min(terms[BIG_BLIND], r[STACK + big]))
-    _begin_round(r, (big + 1) % seats, terms)
+
+
+@njit(cache=True)
+def _post_ante(r: Any, seat: Any, amount: Any) -> None:
+    ante = min(amount, r[STACK + seat])
+    r[STACK + seat] -= ante
+    r[PAID + seat] += ante
+    r[DEAD] += ante
+
+
+@njit(cache=True)
+def _post(r: Any, seat: Any, amount: Any) -> None:
+    _put_in(r, seat, min(amount, r[STACK + seat]))
+    r[POST + seat] = r[BET + seat]
+
+
+@njit(cache=True)
+def _open(r: Any, opener: Any, terms: Any) -> None:
+    """The first round; where nobody can act in it, the first in which somebody can."""
+    _begin_round(r, opener, terms)
     if r[ACTOR] < 0:
         _next_street(r, terms)
 
