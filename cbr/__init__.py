@@ -37,6 +37,7 @@ from cbr.hookspecs import hook
 if TYPE_CHECKING:
     from cbr.arena import Arena as Arena
     from cbr.case import Batch as Batch
+    from cbr.case import BuildOption as BuildOption
     from cbr.case import Case as Case
     from cbr.case import CaseType as CaseType
     from cbr.case import ExtraFeature as ExtraFeature
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from cbr.sources import Raw as Raw
     from cbr.sources import Record as Record
     from cbr.sources import Skipped as Skipped
-    from cbr.sources import SourceOption as SourceOption
     from cbr.weights import Weights as Weights
 
 #: Public name -> the module that has it. Loaded when first used, because every command imports
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Arena": "arena",
     "Batch": "case",
+    "BuildOption": "case",
     "Case": "case",
     "CaseType": "case",
     "ExtraFeature": "case",
@@ -87,7 +88,6 @@ _HOME = {
     "Raw": "sources",
     "Record": "sources",
     "Skipped": "sources",
-    "SourceOption": "sources",
     "Weights": "weights",
 }
 

@@ -3,6 +3,9 @@
 A record is known by its source's plain name, its ordinal there and a digest of its content. So
 building again adds only what is new, a moved or compressed file changes nothing, and a build that
 was killed goes on where it stopped: each batch is one transaction.
+
+This process cuts the files into batches and writes; what lies between (parsing, features, checks)
+is a pure function of a batch and may be done by worker processes.
 """
 
 from __future__ import annotations
@@ -10,34 +13,31 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cbr.archives import Place, files_in, places
+from cbr.batches import Done, Job, Setup, count, work
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import case_types_of, differences, types_in, wished
-from cbr.digest import record_digest
-from cbr.errors import (
-    AlreadyThere,
-    BadValue,
-    CbrError,
-    DifferentRecord,
-    EmptyStage,
-    PluginFailure,
-)
+from cbr.errors import AlreadyThere, BadValue, CbrError, EmptyStage, PluginFailure
 from cbr.guard import guarded, one_line
 from cbr.plugins import Plugins, default_plugins
-from cbr.prepare import Rows, prepare
-from cbr.sources import CaseSource, Record, Skipped, head_of, plain_name
+from cbr.sources import CaseSource, Raw, Record, Skipped, head_of
+from cbr.workers import in_order
 
 #: Records in one transaction: what a kill can lose.
 BATCH = 2_000
 #: Different reasons that a report tells apart; the rest are counted together.
 _REASONS = 1_000
 
-#: Called with bytes read so far, bytes in all, and cases added.
-Progress = Callable[[int, int, int], None]
+#: Called with bytes read so far, bytes in all, and records done.
+Progress = Callable[[float, float, int], None]
 
 
 @dataclass
@@ -48,7 +48,9 @@ class BuildReport:
     records: int = 0
     known: int = 0
     cases: Counter[str] = field(default_factory=Counter)
+    hidden: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     features: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -56,20 +58,6 @@ class BuildReport:
     def skip(self, reason: str) -> None:
         known = reason in self.skipped or len(self.skipped) < _REASONS
         self.skipped[reason if known else "other reasons"] += 1
-
-
-@dataclass
-class _Pending:
-    """Records and skipped places of one source, waiting for their transaction."""
-
-    source: str
-    reader: str
-    records: list[tuple[int, Record]] = field(default_factory=list)
-    skipped: list[tuple[int, Skipped]] = field(default_factory=list)
-    skipped_before: set[int] = field(default_factory=set)
-
-    def __len__(self) -> int:
-        return len(self.records) + len(self.skipped)
 
 
 def build(
@@ -80,46 +68,173 @@ def build(
     features: str = "",
     reader: str = "",
     options: Mapping[str, Any] | None = None,
+    known_only: bool = False,
     strict: bool = False,
     limit: int | None = None,
     batch: int = BATCH,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     plugins: Plugins | None = None,
 ) -> BuildReport:
-    """Build a casebase of a domain from files (or folders of files), or add what is new to one.
+    """Build a casebase of a domain from files, folders and archives, or add what is new to one.
 
     `features` as ``--features`` takes them; a casebase that is there keeps the ones it has.
-    `options` go to the reader. Without `strict` a record that cannot be used is kept in the table
-    `skipped` with its reason; with it, the first one is an error. `limit` is a number of records.
+    `options` go to the reader and to the domain. With `known_only` decisions whose private features
+    are not known are left out. Without `strict` a record that cannot be used is kept in the table
+    `skipped` with its reason; with it, the first one is an error. `limit` is a number of records
+    to read. Without an `executor` this process does all the work.
     """
     plugins = plugins or default_plugins()
-    files = _files(paths)
-    with _Builder(Path(out), domain, features, plugins, strict) as builder:
+    files = files_in(paths)
+    reading = _Reading(files, plugins, reader, dict(options or {}), limit, batch)
+    if not domain and not Path(out).exists():
+        domain = reading.domain()
+    with _Writer(Path(out), domain, features, plugins, strict) as writer:
+        reading.case_types = writer.case_types
+        setup = reading.setup(known_only)
+        if any(name in reading.options for name in _surveys(writer.case_types)):
+            setup = setup.counted_by(_survey(reading, setup, executor))
         total, done = sum(path.stat().st_size for path in files), 0
-        seen: dict[str, Path] = {}
-        for path in files:
-            source = _source_for(path, builder.case_types, reader, plugins)
+        run = partial(work, setup, plugins=None if executor else plugins)
+        with closing(in_order(executor, run, reading.jobs(writer))) as results:
+            for result in results:
+                writer.write(result)
+                done += result.read
+                if progress:
+                    progress(result.bytes_read, total, done)
+        writer.report.unreadable = reading.unreadable
+        writer.finish(paths)
+    return writer.report
+
+
+def _surveys(case_types: Sequence[CaseType]) -> set[str]:
+    return {option.name for t in case_types for option in t.options if option.survey}
+
+
+def _survey(reading: _Reading, setup: Setup, executor: Executor | None) -> Counter[str]:
+    """A first reading of all files, in which the domain counts what it needs to know before."""
+    total: Counter[str] = Counter()
+    run = partial(count, setup, plugins=None if executor else reading.plugins)
+    for found in in_order(executor, run, reading.jobs(None)):
+        total.update(found)
+    return total
+
+
+@dataclass
+class _Reading:
+    """The files of a build, and how they are cut into jobs."""
+
+    files: Sequence[Path]
+    plugins: Plugins
+    reader: str
+    options: dict[str, Any]
+    limit: int | None
+    batch: int
+    case_types: Sequence[CaseType] = ()
+    unreadable: list[str] = field(default_factory=list)
+
+    def domain(self) -> str:
+        """The domain that the first record is for, if its reader can tell; else none."""
+        types = list(self.plugins.named("case type").values())
+        if len({t.domain for t in types}) < 2:
+            return ""
+        for place in places(self.files):
+            source = None if place.problem else self._source(place)
             if source is None:
-                builder.report.unreadable.append(str(path))
-            elif plain_name(path) in seen:
+                continue
+            if source.domain_of is None:
+                served = {t.domain for t in types if source.serves([t])}
+                return served.pop() if len(served) == 1 else ""
+            for item in _read(source, place.path, self._for(source)):
+                body = _body(source, item)
+                if body is not None:
+                    with guarded(f"reader {source.name!r} at the sight of a record"):
+                        return source.domain_of(body, self.options)
+        return ""
+
+    def setup(self, known_only: bool) -> Setup:
+        domain = {option.name for t in self.case_types for option in t.options}
+        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
+        types = tuple(case_type.to_json() for case_type in self.case_types)
+        return Setup(tuple(map(str, self.plugins.files)), types, given, known_only)
+
+    def jobs(self, writer: _Writer | None) -> Iterator[Job]:
+        """All that the files hold, in batches; a writer tells which of it is known already."""
+        self.unreadable.clear()
+        seen: dict[str, Path] = {}
+        taken, before = 0, 0.0
+        for place in places(self.files):
+            if place.problem:
+                yield Job(place.plain, "archive", skipped=[(0, Skipped(0, place.problem))])
+                continue
+            source = self._source(place)
+            if source is None:
+                self.unreadable.append(place.named(place.inside) or str(place.path))
+                continue
+            name = self._name(place, source)
+            if name in seen:
                 raise BadValue(
-                    f"{seen[plain_name(path)]} and {path} have one name, by which a source is "
-                    f"known; rename one"
+                    f"{seen[name]} and {place.path} have one name, by which a source is known; "
+                    f"rename one"
                 )
+            seen[name] = place.path
+            size = place.path.stat().st_size or 1
+            left = None if self.limit is None else self.limit - taken
+            for job in self._cut(place, source, name, left):
+                job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
+                taken += len(job.items)
+                if writer is not None:
+                    writer.mark_known(job)
+                yield job
+            before += place.share
+            if self.limit is not None and taken >= self.limit:
+                return
+
+    def _cut(self, place: Place, source: CaseSource, name: str, left: int | None) -> Iterator[Job]:
+        job = Job(name, source.name)
+        for ordinal, item in enumerate(_read(source, place.path, self._for(source))):
+            if isinstance(item, Skipped):
+                job.skipped.append((ordinal, item))
             else:
-                seen[plain_name(path)] = path
-                for offset in builder.take(path, source, dict(options or {}), limit, batch):
-                    if progress:
-                        progress(done + offset, total, builder.report.cases.total())
-            done += path.stat().st_size
-            if builder.reached(limit):
-                break
-        builder.verify_something(paths)
-    return builder.report
+                job.items.append((ordinal, item))
+                left = None if left is None else left - 1
+            job.bytes_read = item.offset
+            if job.read >= self.batch or left == 0:
+                yield job
+                job = Job(name, source.name)
+            if left == 0:
+                return
+        if job.read:
+            job.bytes_read = place.path.stat().st_size
+            yield job
+
+    def _name(self, place: Place, source: CaseSource) -> str:
+        if source.identity is None:
+            return place.named(place.plain)
+        with guarded(f"reader {source.name!r} at the name of {place.path}"):
+            return place.named(source.identity(place.path))
+
+    def _for(self, source: CaseSource) -> dict[str, Any]:
+        """The options that are this source's."""
+        names = {option.name for option in source.options}
+        return {name: value for name, value in self.options.items() if name in names}
+
+    def _source(self, place: Place) -> CaseSource | None:
+        if self.reader:
+            named: CaseSource = self.plugins.get("case source", self.reader)
+            return named
+        head = head_of(place.path)
+        for source in self.plugins.named("case source").values():
+            with guarded(f"reader {source.name!r} at the sight of {place.path}"):
+                fits = source.serves(self.case_types) and source.can_read(place.path, head)
+            if fits:
+                found: CaseSource = source
+                return found
+        return None
 
 
-class _Builder:
-    """Writes batches into a casebase; one it created and put no case in is removed again."""
+class _Writer:
+    """Writes batches into a casebase; one it created and put nothing in is removed again."""
 
     def __init__(
         self, out: Path, domain: str, features: str, plugins: Plugins, strict: bool
@@ -161,68 +276,43 @@ class _Builder:
             ]
         return types
 
-    def __enter__(self) -> _Builder:
+    def __enter__(self) -> _Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.base is not None:
             self.base.close()
-            if self.created and not self.report.cases:
+            if self.created and not self.report.cases and not self.report.hidden:
                 for suffix in ("", "-wal", "-shm"):
                     Path(f"{self.out}{suffix}").unlink(missing_ok=True)
 
-    def reached(self, limit: int | None, more: int = 0) -> bool:
-        return limit is not None and self.report.records + self.report.known + more >= limit
+    def mark_known(self, job: Job) -> None:
+        """Tell a job what of it an earlier build took in, or skipped."""
+        if self.base is not None and not self.created:
+            ordinals = [ordinal for ordinal, _ in [*job.items, *job.skipped]]
+            span = (min(ordinals), max(ordinals))
+            job.known, job.skipped_before = self.base.known_places(job.source, *span)
 
-    def take(
-        self,
-        path: Path,
-        source: CaseSource,
-        options: Mapping[str, Any],
-        limit: int | None,
-        batch: int,
-    ) -> Iterator[int]:
-        """Take a file in; yields the bytes read after each batch."""
-        pending = _Pending(plain_name(path), source.name)
-        names = {option.name for option in source.options}
-        wanted = {name: value for name, value in options.items() if name in names}
-        for ordinal, item in enumerate(_read(source, path, wanted)):
-            if isinstance(item, Skipped):
-                pending.skipped.append((ordinal, item))
-            else:
-                pending.records.append((ordinal, item))
-            if len(pending) >= batch:
-                self.write(pending)
-                pending = _Pending(pending.source, source.name)
-                yield item.offset
-            if self.reached(limit, len(pending.records)):
-                break
-        self.write(pending)
-
-    def write(self, pending: _Pending) -> None:
-        """One transaction with all that is new in `pending`."""
-        if self.base is not None:
-            self._drop_known(self.base, pending)
-        if not len(pending):
+    def write(self, done: Done) -> None:
+        """One transaction with all that is new in a batch."""
+        self.report.known += done.known
+        self.report.left_out.update(done.left_out)
+        self._notice(done)
+        skipped = [item for item in done.skipped if item[0] not in done.skipped_before]
+        if not done.records and not skipped:
             return
-        rows, rejected = prepare([record.body for _, record in pending.records], self.case_types)
-        for place, reason in rejected.items():
-            ordinal, record = pending.records[place]
-            pending.skipped.append((ordinal, Skipped(record.line, reason)))
-        self._notice(pending)
-        pending.skipped = [i for i in pending.skipped if i[0] not in pending.skipped_before]
-        if len(rejected) == len(pending.records) and not pending.skipped:
-            return  # nothing but what was skipped before
         if self.base is None:
             self.base, self.created = self._created()
         try:
             with self.base.transaction():
-                self._insert(self.base, pending, rows, rejected)
+                self._insert(self.base, done, skipped)
         except sqlite3.IntegrityError as error:
             raise CbrError(
-                f"{pending.source} cannot be added to {self.out} ({error}): another build is "
+                f"{done.source} cannot be added to {self.out} ({error}): another build is "
                 f"adding it; let that end, then go on"
             ) from None
+        for _, item in skipped:
+            self.report.skip(item.reason)
 
     def _created(self) -> tuple[Casebase, bool]:
         """A new casebase; or the one that another build has made in the meantime."""
@@ -237,97 +327,88 @@ class _Builder:
                 raise AlreadyThere(f"{self.out} was made by another process, for other cases")
         return base, False
 
-    def _notice(self, pending: _Pending) -> None:
+    def _notice(self, done: Done) -> None:
         """Remember what was skipped first; with `strict`, stop there."""
-        pending.skipped.sort(key=lambda item: item[0])
-        for _, item in pending.skipped[:1]:
-            place = f"{pending.source} line {item.line}: {item.reason}"
+        for _, item in done.skipped[:1]:
+            place = f"{done.source} line {item.line}: {item.reason}"
             self.first_reason = self.first_reason or place
             if self.strict:
                 raise BadValue(place)
 
-    def _insert(
-        self,
-        base: Casebase,
-        pending: _Pending,
-        rows: Mapping[str, Rows],
-        rejected: Mapping[int, str],
-    ) -> None:
-        number = base.source_number(pending.source, pending.reader)
-        ids: dict[int, int] = {}
-        for place, (ordinal, record) in enumerate(pending.records):
-            if place not in rejected:
-                ids[place] = base.keep_record(number, ordinal, record.line, record.body)
-        base.keep_skipped(number, pending.skipped)
-        for stage, cases in rows.items():
-            records = [ids[place] for place in cases.record.tolist()]
-            step = cases.step.tolist()
-            base.add(stage, cases.features, cases.solution, cases.outcome, records, step)
-            self.report.cases[stage] += len(cases)
-        self.report.records += len(ids)
-        for _, item in pending.skipped:
-            self.report.skip(item.reason)
-
-    def _drop_known(self, base: Casebase, pending: _Pending) -> None:
-        """Leave out what an earlier build took in; an error if it reads differently now.
-
-        A place that was skipped and can be read now is new.
-        """
-        if not len(pending):
-            return
-        ordinals = [ordinal for ordinal, _ in [*pending.records, *pending.skipped]]
-        span = (min(ordinals), max(ordinals))
-        known, pending.skipped_before = base.known_places(pending.source, *span)
-        for ordinal, record in pending.records:
-            if ordinal in known and record_digest(record.body) != known[ordinal]:
-                raise DifferentRecord(
-                    f"{pending.source} line {record.line} was built before with other content; "
-                    f"give the changed file another name"
-                )
-        self.report.known += sum(ordinal in known for ordinal, _ in pending.records)
-        pending.records = [item for item in pending.records if item[0] not in known]
-        pending.skipped = [item for item in pending.skipped if item[0] not in known]
-
-    def verify_something(self, paths: Sequence[str | Path]) -> None:
-        if self.report.cases or self.report.known:
-            return
-        if self.first_reason:
-            raise EmptyStage(f"nothing to build: {self.first_reason}")
-        if self.report.unreadable:
-            raise BadValue(
-                f"no reader for {self.report.unreadable[0]}; `cbr plugins` lists the case sources"
+    def _insert(self, base: Casebase, done: Done, skipped: Sequence[tuple[int, Skipped]]) -> None:
+        number = base.source_number(done.source, done.reader)
+        first = base.keep_records(number, done.records)
+        base.keep_skipped(number, skipped)
+        for stage, rows in done.rows.items():
+            base.add(
+                stage,
+                rows.features,
+                rows.solution,
+                rows.outcome.tolist(),
+                (rows.record + first).tolist(),
+                rows.step.tolist(),
+                hashes=done.hashes[stage],
             )
-        raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
+            self.report.cases[stage] += len(rows)
+        for stage, rows in done.hidden.items():
+            base.add_hidden(
+                stage,
+                rows.features,
+                rows.solution,
+                rows.outcome.tolist(),
+                (rows.record + first).tolist(),
+                rows.step.tolist(),
+            )
+            self.report.hidden[stage] += len(rows)
+        self.report.records += len(done.records)
+
+    def finish(self, paths: Sequence[str | Path]) -> None:
+        """Say what is lacking; an error if there is nothing at all."""
+        report = self.report
+        if not (report.cases or report.hidden or report.known):
+            if self.first_reason:
+                raise EmptyStage(f"nothing to build: {self.first_reason}")
+            if report.left_out:
+                raise EmptyStage(f"nothing to build: {next(iter(report.left_out))}")
+            if report.unreadable:
+                raise BadValue(
+                    f"no reader for {report.unreadable[0]}; `cbr plugins` lists the case sources"
+                )
+            raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
+        if self.base is not None:
+            report.notes += _missing(self.base, self.case_types)
 
 
-def _files(paths: Sequence[str | Path]) -> list[Path]:
-    """The files named, and those in the folders named; each once, in a fixed order."""
-    found: dict[Path, None] = {}
-    for path in map(Path, paths):
-        if not path.exists():
-            raise BadValue(f"no file or folder {path}")
-        inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        found |= dict.fromkeys(inside)
-    return list(found)
+def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
+    """A sentence for each stage that has no case with a solution it should have."""
+    hidden = base.hidden()
+    for case_type in case_types:
+        if not case_type.if_missing or not base.count(case_type.stage):
+            continue
+        taken = base.solutions(case_type.stage)
+        for solution, meaning in case_type.if_missing.items():
+            if not taken.get(solution):
+                apart = hidden[case_type.stage].get(solution, 0)
+                seen = f" ({apart:,} hidden decisions have)" if apart else ""
+                yield f"no case of {case_type.stage!r} has solution {solution!r}{seen}: {meaning}"
 
 
-def _source_for(
-    path: Path, case_types: Sequence[CaseType], reader: str, plugins: Plugins
-) -> CaseSource | None:
-    if reader:
-        named: CaseSource = plugins.get("case source", reader)
-        return named
-    head = head_of(path)
-    for source in plugins.named("case source").values():
-        with guarded(f"reader {source.name!r} at the sight of {path}"):
-            fits = source.serves(case_types) and source.can_read(path, head)
-        if fits:
-            found: CaseSource = source
-            return found
+def _body(source: CaseSource, item: Record | Skipped | Raw) -> str | None:
+    """The body of a record; None where there is none to be had."""
+    if isinstance(item, Record):
+        return item.body
+    if isinstance(item, Raw) and source.parse is not None:
+        try:
+            with guarded(f"reader {source.name!r}"):
+                return source.parse(item.data)
+        except BadValue:
+            return None
     return None
 
 
-def _read(source: CaseSource, path: Path, options: Mapping[str, Any]) -> Iterator[Record | Skipped]:
+def _read(
+    source: CaseSource, path: Path, options: Mapping[str, Any]
+) -> Iterator[Record | Skipped | Raw]:
     """What a source holds; the reader is under guard, the one who takes it in is not."""
     with guarded(f"reader {source.name!r} on {path}"):
         items = iter(source.read(path, **options))
@@ -341,6 +422,8 @@ def _read(source: CaseSource, path: Path, options: Mapping[str, Any]) -> Iterato
             raise
         if item is None:
             return
-        if not isinstance(item, Record | Skipped) or not isinstance(item.line, int):
+        if not isinstance(item, Record | Skipped | Raw) or not isinstance(item.line, int):
             raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
+        if isinstance(item, Raw) and source.parse is None:
+            raise PluginFailure(f"reader {source.name!r} gives raw records and cannot parse them")
         yield item

@@ -40,9 +40,10 @@ class Feature:
     `range` makes it a number, `values` a category; with neither it is free text, which can be kept
     but not compared (`indexed=False`). The range is what a measure may scale by, not a limit: a
     number outside it is kept as it is. `similarity` is the spec of the local measure, `weight` the
-    default weight. `compute` gives the feature's n values from a batch of n situations; without it
-    the situations' column of the same name is taken. A casebase keeps no function, only the word
-    `computed` that there was one.
+    default weight. `private` says that only whoever decides knows it, and that a record may leave
+    it out: decisions without it (NaN, or no text) are kept apart, as hidden. `compute` gives the
+    feature's n values from a batch of n situations; without it the situations' column of the same
+    name is taken. A casebase keeps no function, only the word `computed` that there was one.
 
     >>> Feature("price", "asking price", range=(500, 40000), unit="EUR").read("4500")
     4500.0
@@ -56,6 +57,7 @@ class Feature:
     similarity: str = ""
     weight: float = 1.0
     indexed: bool = True
+    private: bool = False
     computed: bool = False
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
@@ -152,10 +154,28 @@ class Batch:
 
 @dataclass(frozen=True)
 class Situated:
-    """What records turned into: batches by stage, and a reason for each record that did not."""
+    """What records turned into: batches by stage, and a reason for each record that did not.
+
+    `left_out` are records that nothing is wrong with, but that an option of the build excludes.
+    """
 
     batches: Mapping[str, Batch]
     rejected: Mapping[int, str] = field(default_factory=dict)
+    left_out: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BuildOption:
+    """An option that a case source or a case type adds to ``cbr build``; it is passed on by name.
+
+    With `survey` the files are read twice, and counted the first time (see `CaseType`).
+    """
+
+    name: str
+    help: str
+    default: str | int | float | bool | None = None
+    type: type = str
+    survey: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +187,11 @@ class CaseType:
     situations (default: each body is a row of columns, as CSV gives); types of one domain that
     share it have it called once for all. `record` says what one record is called (a row, a hand),
     `feature_set` what the features together are called in ``--features``.
+
+    `options` are what the domain adds to ``cbr build``; those that were given reach `situate` by
+    name. If one of them is marked `survey`, the files are read twice: `survey(bodies)` counts
+    things by name, and the sums reach `situate` as `counted`. `if_missing` says, for a solution,
+    what it means when a built stage has no case with it.
     """
 
     name: str
@@ -177,9 +202,12 @@ class CaseType:
     retrieval: str = "threshold"
     reuse: str = "proportional"
     record: str = "row"
-    situate: Callable[[Sequence[str], Sequence[CaseType]], Situated] | None = field(
+    situate: Callable[..., Situated] | None = field(default=None, compare=False, repr=False)
+    survey: Callable[[Sequence[str]], Mapping[str, int]] | None = field(
         default=None, compare=False, repr=False
     )
+    options: Sequence[BuildOption] = field(default=(), compare=False, repr=False)
+    if_missing: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     kind: ClassVar[str] = "case type"
 
@@ -239,7 +267,7 @@ class CaseType:
         plain = {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
-            if f.name not in {"situate", "features"}
+            if f.name not in {"situate", "survey", "options", "if_missing", "features"}
         }
         plain["features"] = [
             {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.name != "compute"}

@@ -46,12 +46,19 @@ class Casebase:
         self.path = path
         self.writable = writable
         self._closed = False
-        self._case_types = {
-            row["stage"]: CaseType.from_json(row["case_type"])
-            for row in db.table("stages").rows_where(order_by="position")
-        }
+        self._definitions: list[tuple[str, str]] = []
+        self._case_types: dict[str, CaseType] = {}
         self._vectors: dict[str, tuple[int, Vectors]] = {}
+        self._define()
         verify_structure(db, self.case_types)
+
+    def _define(self) -> None:
+        """Read the case types; again where another process has changed them (`cbr rebuild`)."""
+        query = "SELECT stage, case_type FROM stages ORDER BY position"
+        definitions = self.db.execute(query).fetchall()
+        if definitions != self._definitions:
+            self._definitions = definitions
+            self._case_types = {stage: CaseType.from_json(text) for stage, text in definitions}
 
     @classmethod
     def create(cls, path: str | Path, case_types: Sequence[CaseType]) -> Self:
@@ -182,6 +189,12 @@ class Casebase:
     def count(self, stage: str) -> int:
         return int(self.db.table("stages").get(self.stage(stage))["cases"])
 
+    def solutions(self, stage: str) -> dict[str, int]:
+        """How many cases have each solution."""
+        found = dict.fromkeys(self.case_type(stage).solutions, 0)
+        query = f"SELECT solution, COUNT(*) FROM {_q(schema.case_table(stage))} GROUP BY solution"
+        return found | dict(self.db.execute(query).fetchall())
+
     def digest(self, stage: str) -> str:
         """Digest of the stage's cases (features, solution), whatever the order they came in."""
         return str(self.db.table("stages").get(self.stage(stage))["digest"])
@@ -205,6 +218,7 @@ class Casebase:
             return
         self.db.conn.execute("BEGIN")
         try:
+            self._define()
             yield
         finally:
             self.db.conn.rollback()
@@ -273,6 +287,7 @@ class Casebase:
             raise CbrError(f"cannot write to {self.path}: {error}") from None
         changes = self.db.conn.total_changes
         try:
+            self._define()
             yield
             if self.db.conn.total_changes != changes:
                 self.db.execute(
@@ -291,11 +306,14 @@ class Casebase:
         outcome: Iterable[float | None],
         record: Iterable[int | None],
         step: Iterable[int],
+        hashes: int | None = None,
     ) -> None:
-        """Add cases given in columns, inside a transaction."""
+        """Add cases given in columns, inside a transaction; `hashes` if their sum is known."""
         case_type = self.case_type(stage)
         table = schema.case_table(stage)
-        hashes = self.insert_cases(case_type, table, features, solution, outcome, record, step)
+        columns = self.insert_cases(case_type, table, features, solution, outcome, record, step)
+        if hashes is None:
+            hashes = digest.sum_of_rows(case_type, [*columns, solution])
         self._count(case_type, len(solution), hashes)
 
     def insert_cases(
@@ -308,8 +326,8 @@ class Casebase:
         record: Iterable[int | None],
         step: Iterable[int],
         ids: Iterable[int | None] | None = None,
-    ) -> int:
-        """Insert cases into a table, inside a transaction; the sum of their hashes."""
+    ) -> list[list[Any]]:
+        """Insert cases into a table, inside a transaction; the columns as they were written."""
         columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
         earned = map(_earned, outcome)
         names = ["id", "record", "step", *_names(case_type), "solution", "outcome"]
@@ -318,7 +336,46 @@ class Casebase:
             f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
             zip(numbers, record, step, *columns, solution, earned, strict=True),
         )
-        return digest.sum_of_rows(case_type, [*columns, solution])
+        return columns
+
+    def add_hidden(
+        self,
+        stage: str,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int],
+        step: Iterable[int],
+        ids: Iterable[int | None] | None = None,
+        table: str = schema.HIDDEN,
+    ) -> None:
+        """Add decisions whose private features are not known, inside a transaction."""
+        case_type = self.case_type(stage)
+        columns = [_cells(case_type, name, column) for name, column in features.items()]
+        columns = [[None if cell != cell else cell for cell in column] for column in columns]
+        names = ["id", "stage", "record", "step", *features, "solution", "outcome"]
+        numbers = repeat(None, len(solution)) if ids is None else ids
+        stages = repeat(stage, len(solution))
+        earned = map(_earned, outcome)
+        self.db.conn.executemany(
+            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
+            zip(numbers, stages, record, step, *columns, solution, earned, strict=True),
+        )
+
+    @property
+    def has_hidden(self) -> bool:
+        return schema.has_hidden(self.case_types)
+
+    def hidden(self) -> dict[str, dict[str, int]]:
+        """How many hidden decisions there are, by stage and solution."""
+        found: dict[str, dict[str, int]] = {
+            t.stage: dict.fromkeys(t.solutions, 0) for t in self.case_types
+        }
+        if self.has_hidden:
+            query = f"SELECT stage, solution, COUNT(*) FROM {schema.HIDDEN} GROUP BY 1, 2"
+            for stage, solution, count in self.db.execute(query):
+                found.setdefault(stage, {})[solution] = count
+        return found
 
     def source_number(self, name: str, reader: str) -> int:
         """The number of a source, which is added if it is new, inside a transaction."""
@@ -327,17 +384,23 @@ class Casebase:
         )
         return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
 
-    def keep_record(self, source: int, ordinal: int, line: int, body: str) -> int:
-        """Keep a record, inside a transaction; its number. It is no longer a skipped place."""
-        self.db.conn.execute(
-            "DELETE FROM skipped WHERE source = ? AND ordinal = ?", [source, ordinal]
+    def keep_records(self, source: int, records: Sequence[tuple[int, int, bytes, str]]) -> int:
+        """Keep records (ordinal, line, digest, body), inside a transaction.
+
+        They are numbered in order; returns the first number. They are no longer skipped places.
+        """
+        query = f"SELECT MAX(id) FROM {self.records_table}"
+        first = int(self.db.execute(query).fetchone()[0] or 0) + 1
+        self.db.conn.executemany(
+            "DELETE FROM skipped WHERE source = ? AND ordinal = ?",
+            ((source, ordinal) for ordinal, *_ in records),
         )
-        cursor = self.db.conn.execute(
-            f"INSERT INTO {self.records_table} (source, ordinal, line, digest, body) "
-            "VALUES (?, ?, ?, ?, ?)",
-            [source, ordinal, line, digest.record_digest(body), body],
+        self.db.conn.executemany(
+            f"INSERT INTO {self.records_table} (id, source, ordinal, line, digest, body) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            ((first + place, source, *record) for place, record in enumerate(records)),
         )
-        return int(cursor.lastrowid or 0)
+        return first
 
     def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
         """Keep what was skipped (by ordinal) with its reason, inside a transaction."""
@@ -374,7 +437,7 @@ class Casebase:
         """Take another definition of a stage over, inside a transaction."""
         values = {"case_type": case_type.to_json(), "digest": digest}
         self.db.table("stages").update(case_type.stage, values)
-        self._case_types[case_type.stage] = case_type
+        self._define()
 
     def _count(self, case_type: CaseType, cases: int, hashes: int) -> None:
         row = self.db.table("stages").get(case_type.stage)
@@ -394,6 +457,7 @@ def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
         raise ValueError("it has no stages")
     wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
     wanted |= {schema.case_table(case_type.stage) for case_type in case_types}
+    wanted |= {schema.HIDDEN} if schema.has_hidden(case_types) else set()
     for table in sorted(wanted - set(db.table_names())):
         raise ValueError(f"it has no table {table!r}")
     counted = [row["cases"] for row in db.table("stages").rows]
@@ -414,6 +478,16 @@ def verify_stages(case_types: Sequence[CaseType]) -> None:
     stages = [case_type.stage for case_type in case_types]
     if len(set(stages)) != len(stages):
         raise BadValue(f"two case types share a stage among {', '.join(stages)}")
+    if schema.has_hidden(case_types):
+        shared = schema.public_features(case_types)
+        for case_type in case_types:
+            for feature in case_type.features:
+                other = shared.get(feature.name, feature)
+                if other.private != feature.private or other.is_number != feature.is_number:
+                    raise BadValue(
+                        f"feature {feature.name!r} is of another kind in another stage, which "
+                        f"cannot be where decisions may be hidden"
+                    )
 
 
 def verify_is_casebase(path: Path) -> None:

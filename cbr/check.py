@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,20 +11,24 @@ from pathlib import Path
 from cbr import digest, schema
 from cbr.case import CaseType
 from cbr.casebase import Casebase, verify_is_casebase
+from cbr.definitions import as_loaded
 from cbr.errors import CbrError, NewerSchema
 from cbr.guard import one_line
+from cbr.plugins import Plugins, default_plugins
+from cbr.prepare import situate
 
 
-def check(path: str | Path) -> list[str]:
+def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
     """What is wrong with a casebase, in one state of it; an empty list if it is sound."""
     verify_is_casebase(Path(path))
     found: list[str] = []
     try:
+        _write_log_back(Path(path))
         with Casebase.open(path) as base, base.reading():
             damage = [row[0] for row in base.db.execute("PRAGMA integrity_check(20)")]
             if damage != ["ok"]:
                 return [f"SQLite: {sentence}" for sentence in damage]
-            found.extend(_findings(base))
+            found.extend(_findings(base, plugins or default_plugins()))
     except NewerSchema:
         raise
     except Exception as error:  # whatever it is, it is what was asked for
@@ -31,7 +36,13 @@ def check(path: str | Path) -> list[str]:
     return found
 
 
-def _findings(base: Casebase) -> Iterator[str]:
+def _write_log_back(path: Path) -> None:
+    """What a killed process left in its log belongs into the file, if it may be written to."""
+    if Path(f"{path}-wal").exists() and os.access(path, os.W_OK):
+        Casebase.open(path, write=True).close()
+
+
+def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
     steps = [applied.name for applied in schema.MIGRATIONS.applied(base.db)]
     if len(steps) != schema.SCHEMA_VERSION:
         yield f"{len(steps)} schema steps are recorded, version {schema.SCHEMA_VERSION} has more"
@@ -43,6 +54,7 @@ def _findings(base: Casebase) -> Iterator[str]:
         if lost:
             yield f"{lost} rows of {table} point to {other} that are not there"
     yield from _changed_records(base)
+    yield from _useless_records(base, plugins)
     for case_type in base.case_types:
         yield from _stage_findings(base, case_type)
 
@@ -52,6 +64,8 @@ def _references(base: Casebase) -> Iterator[tuple[str, str, str]]:
     yield "skipped", "source", "sources"
     for stage in base.stages:
         yield schema.case_table(stage), "record", base.records
+    if base.has_hidden:
+        yield schema.HIDDEN, "record", base.records
 
 
 def _changed_records(base: Casebase) -> Iterator[str]:
@@ -59,6 +73,18 @@ def _changed_records(base: Casebase) -> Iterator[str]:
     changed = [number for number, mark, body in rows if digest.record_digest(body) != mark]
     if changed:
         yield f"{len(changed)} {base.records} differ from their digest, the first is {changed[0]}"
+
+
+def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
+    """Records that no longer turn into situations, as far as the domain's plugin is there."""
+    known = plugins.named("case type")
+    if not all(case_type.name in known for case_type in base.case_types):
+        return
+    types = [as_loaded(case_type, plugins) for case_type in base.case_types]
+    cursor = base.db.execute(f"SELECT id, body FROM {base.records_table} ORDER BY id")
+    while rows := cursor.fetchmany(2_000):
+        for place, reason in sorted(situate([body for _, body in rows], types).rejected.items()):
+            yield f"{base.records[:-1]} {rows[place][0]}: {reason}"
 
 
 def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:

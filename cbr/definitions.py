@@ -62,6 +62,12 @@ def types_in(base: Casebase, wish: str, plugins: Plugins) -> list[CaseType]:
     return choose_features(current, wish, [*extras_of(plugins), *back])
 
 
+def as_loaded(stored: CaseType, plugins: Plugins) -> CaseType:
+    """A stored case type with the definitions and functions that these plugins have."""
+    known: dict[str, CaseType] = plugins.named("case type")
+    return _now(stored, known.get(stored.name), extras_of(plugins))
+
+
 def _now(stored: CaseType, own: CaseType | None, extras: Iterable[ExtraFeature]) -> CaseType:
     """A stored case type with the definitions and functions that are loaded now."""
     loaded = {e.feature.name: e.feature for e in extras if e.case_type == stored.domain}
@@ -111,8 +117,7 @@ def complete(
     case_type: CaseType, values: Mapping[str, Value], plugins: Plugins
 ) -> dict[str, Value]:
     """Values, and every computed feature that follows from them by a plugin that is loaded."""
-    known: dict[str, CaseType] = plugins.named("case type")
-    current = _now(case_type, known.get(case_type.name), extras_of(plugins))
+    current = as_loaded(case_type, plugins)
     done = dict(values)
     columns: dict[str, Any] = {name: np.array([value]) for name, value in values.items()}
     for feature in current.features:

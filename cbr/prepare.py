@@ -5,7 +5,7 @@ A pure function of picklable things, so that a worker process can do it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,56 +37,106 @@ class Rows:
         return len(self.solution)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What some records gave: rows by stage, those whose private features are not known apart.
+
+    `rejected` and `left_out` have a reason for each record, by its place, that gave none.
+    """
+
+    rows: Mapping[str, Rows]
+    hidden: Mapping[str, Rows]
+    rejected: Mapping[int, str]
+    left_out: Mapping[int, str]
+
+
 def prepare(
-    bodies: Sequence[str], case_types: Sequence[CaseType]
-) -> tuple[dict[str, Rows], dict[int, str]]:
-    """Rows by stage, and the reason for each record that gives none; a record is whole or out."""
-    situated = _situate(bodies, case_types)
+    bodies: Sequence[str],
+    case_types: Sequence[CaseType],
+    options: Mapping[str, Any] | None = None,
+    known_only: bool = False,
+) -> Prepared:
+    """Rows of some records, of which each is whole or out; `options` are those of the domain."""
+    situated = situate(bodies, case_types, options)
     rejected = dict(situated.rejected)
     by_stage = {case_type.stage: case_type for case_type in case_types}
     ready: dict[str, Rows] = {}
+    hidden: dict[str, Rows] = {}
+    no_rows = situated.rejected.keys() | situated.left_out.keys()
     for stage, batch in situated.batches.items():
-        rows = _verified(stage, batch, by_stage, len(bodies), rejected)
-        columns, wrong = _columns(by_stage[stage], batch.situations, len(rows))
+        rows = _verified(stage, batch, by_stage, len(bodies), no_rows)
+        case_type = by_stage[stage]
+        columns, wrong, unknown = _columns(case_type, batch.situations, len(rows))
         for place, reason in wrong.items():
             rejected.setdefault(int(rows.record[place]), reason)
-        ready[stage] = Rows(columns, rows.solution, rows.outcome, rows.record, rows.step)
+        whole = Rows(columns, rows.solution, rows.outcome, rows.record, rows.step)
+        ready[stage] = _taken(whole, ~unknown) if unknown.any() else whole
+        if unknown.any() and not known_only:
+            hidden[stage] = _public(case_type, _taken(whole, unknown))
     out = np.array(sorted(rejected), np.int64)
-    return {stage: _without(rows, out) for stage, rows in ready.items()}, rejected
+    return Prepared(
+        {stage: _without(rows, out) for stage, rows in ready.items()},
+        {stage: _without(rows, out) for stage, rows in hidden.items()},
+        rejected,
+        situated.left_out,
+    )
+
+
+def _public(case_type: CaseType, rows: Rows) -> Rows:
+    """Rows without their private features."""
+    open_ones = {f.name for f in case_type.features if not f.private}
+    columns = {name: column for name, column in rows.features.items() if name in open_ones}
+    return Rows(columns, rows.solution, rows.outcome, rows.record, rows.step)
 
 
 def feature_columns(case_type: CaseType, situations: Situations, count: int) -> dict[str, Column]:
     """Every feature of a batch of situations, where each must have a good value."""
-    columns, wrong = _columns(case_type, situations, count)
+    columns, wrong, unknown = _columns(case_type, situations, count)
     for reason in wrong.values():
         raise BadValue(reason)
+    if unknown.any():
+        raise BadValue("a private feature is not known")
     return columns
 
 
 def _columns(
     case_type: CaseType, situations: Situations, count: int
-) -> tuple[dict[str, Column], dict[int, str]]:
+) -> tuple[dict[str, Column], dict[int, str], NDArray[np.bool_]]:
+    """All features, what is wrong with them by place, and where a private one is not known."""
     columns: dict[str, Column] = {}
-    wrong: dict[int, str] = {}
+    unknown = np.zeros(count, bool)
+    reasons: list[dict[int, str]] = []
     for feature in case_type.features:
-        columns[feature.name], reasons = _column(feature, situations, count)
-        wrong = reasons | wrong
-    return columns, wrong
+        columns[feature.name], wrong, missing = _column(feature, situations, count)
+        reasons.append(wrong)
+        if feature.private:
+            unknown |= missing
+    wrong = {}
+    for found in reversed(reasons):
+        # Where a private feature is not known, others that follow from it may not be either.
+        wrong |= {place: reason for place, reason in found.items() if not unknown[place]}
+    return columns, wrong, unknown
 
 
-def _situate(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
+def situate(
+    bodies: Sequence[str],
+    case_types: Sequence[CaseType],
+    options: Mapping[str, Any] | None = None,
+) -> Situated:
     """Each function that the case types name is called once, for the types that name it."""
     batches: dict[str, Batch] = {}
     rejected: dict[int, str] = {}
+    left_out: dict[int, str] = {}
     by_function: dict[Any, list[CaseType]] = {}
     for case_type in case_types:
         by_function.setdefault(case_type.situate or situate_rows, []).append(case_type)
     for function, types in by_function.items():
         with guarded(f"situations of {types[0].domain!r} from its records"):
-            found = function(bodies, types)
+            found = function(bodies, types, **(options or {}))
             batches |= found.batches
             rejected |= found.rejected
-    return Situated(batches, rejected)
+            left_out |= found.left_out
+    return Situated(batches, rejected, left_out)
 
 
 def _verified(
@@ -94,7 +144,7 @@ def _verified(
     batch: Batch,
     by_stage: Mapping[str, CaseType],
     bodies: int,
-    rejected: Mapping[int, str],
+    out: Set[int],
 ) -> Rows:
     """The batch as rows without features, if it keeps its word."""
     if stage not in by_stage:
@@ -103,7 +153,6 @@ def _verified(
     outcome = np.asarray(batch.outcome, np.float64)
     record, step = np.asarray(batch.record, np.int64), np.asarray(batch.step, np.int64)
     strange = sorted(set(batch.solution) - set(case_type.solutions))
-    keys = set(zip(record.tolist(), step.tolist(), strict=True))
     wrong = (
         f"solution {strange[0]!r}"
         if strange
@@ -112,9 +161,9 @@ def _verified(
         else "an infinite outcome"
         if np.isinf(outcome).any()
         else "a record that was not given, or was rejected"
-        if not all(0 <= r < bodies and r not in rejected for r in record.tolist())
+        if not all(0 <= r < bodies and r not in out for r in np.unique(record).tolist())
         else "two decisions of one record and step"
-        if len(keys) != count
+        if len(np.unique(record * (step.max(initial=0) + 1) + step)) != count
         else ""
     )
     if wrong:
@@ -122,8 +171,10 @@ def _verified(
     return Rows({}, batch.solution, outcome, record, step)
 
 
-def _column(feature: Feature, situations: Situations, count: int) -> tuple[Column, dict[int, str]]:
-    """A feature's values, and the reason for each place where it has none."""
+def _column(
+    feature: Feature, situations: Situations, count: int
+) -> tuple[Column, dict[int, str], NDArray[np.bool_]]:
+    """A feature's values, the reason for each place where one is wrong, and where it has none."""
     with guarded(f"feature {feature.name!r}"):
         try:
             column = feature.of(situations)
@@ -139,26 +190,30 @@ def _column(feature: Feature, situations: Situations, count: int) -> tuple[Colum
             f"feature {feature.name!r} gave an array of shape {column.shape} for {count} situations"
         )
     if not feature.is_number:
+        texts = [str(cell) for cell in column.tolist()]
         # An array of objects: one of fixed width would make every cell as wide as the longest.
-        words = np.array([str(cell) for cell in column.tolist()], object)
+        words = np.array(texts, object)
         good = set(feature.values) if feature.values else None
         reasons = {
             place: f"{feature.name} is {word!r}; it must be one of {', '.join(feature.values)}"
-            for place, word in enumerate(words.tolist())
+            for place, word in enumerate(texts if good is not None else ())
             if good is not None and word not in good
         }
-        return words, reasons
+        return words, reasons, words == ""
     with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
         numbers = column.astype(np.float32)
     bad = np.flatnonzero(~np.isfinite(numbers))
     reasons = {int(p): f"{feature.name} is {numbers[p]}; it must be a finite number" for p in bad}
-    return numbers, reasons
+    return numbers, reasons, ~np.isfinite(numbers)
 
 
 def _without(rows: Rows, rejected: NDArray[np.int64]) -> Rows:
-    keep = ~np.isin(rows.record, rejected)
-    if keep.all():
+    if not len(rejected):
         return rows
+    return _taken(rows, ~np.isin(rows.record, rejected))
+
+
+def _taken(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
     places = np.flatnonzero(keep)
     return Rows(
         {name: column[places] for name, column in rows.features.items()},

@@ -5,7 +5,7 @@ It also takes over what the plugins say now of similarities, weights, ranges and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +35,57 @@ def rebuild(
         types = types_in(base, features, plugins or default_plugins())
         for case_type in types:
             schema.create_cases(base.db, case_type, _new(case_type))
+        had_hidden = base.has_hidden
+        if schema.has_hidden(types):
+            schema.create_hidden(base.db, types, _NEW_HIDDEN)
         sums = {t.stage: 0 for t in types}
         for ids, bodies in _stored_records(base, batch):
-            rows, rejected = prepare(bodies, types)
-            if rejected:
-                place, reason = min(rejected.items())
+            ready = prepare(bodies, types)
+            if ready.rejected:
+                place, reason = min(ready.rejected.items())
                 raise BadValue(f"{base.case_types[0].record} {ids[place]}: {reason}")
             for case_type in types:
-                if case_type.stage in rows:
-                    sums[case_type.stage] += _put(base, case_type, ids, rows[case_type.stage])
+                if case_type.stage in ready.rows:
+                    rows = ready.rows[case_type.stage]
+                    sums[case_type.stage] += _put(base, case_type, ids, rows)
+            _put_hidden(base, ids, ready.hidden)
         for case_type in types:
             sums[case_type.stage] += _put_without_record(base, case_type)
             _swap(base, case_type, sums[case_type.stage])
+        _swap_hidden(base, had_hidden)
         return {t.stage: [feature.name for feature in t.features] for t in types}
+
+
+_NEW_HIDDEN = f"new_{schema.HIDDEN}"
+
+
+def _put_hidden(base: Casebase, ids: Sequence[int], hidden: Mapping[str, Rows]) -> None:
+    """Write the hidden decisions of some records that were there before into the new table."""
+    if not hidden:
+        return
+    query = f"SELECT record, step, id FROM {schema.HIDDEN} WHERE record BETWEEN ? AND ?"
+    there = base.db.execute(query, [ids[0], ids[-1]]).fetchall() if base.has_hidden else []
+    old = {(record, step): number for record, step, number in there}
+    for stage, rows in hidden.items():
+        keys = [(ids[r], s) for r, s in zip(rows.record.tolist(), rows.step.tolist(), strict=True)]
+        kept = [place for place, key in enumerate(keys) if key in old]
+        base.add_hidden(
+            stage,
+            {name: column[kept] for name, column in rows.features.items()},
+            [rows.solution[place] for place in kept],
+            rows.outcome[kept].tolist(),
+            [keys[place][0] for place in kept],
+            [keys[place][1] for place in kept],
+            [old[keys[place]] for place in kept],
+            _NEW_HIDDEN,
+        )
+
+
+def _swap_hidden(base: Casebase, had: bool) -> None:
+    if had:
+        base.db.execute(f"DROP TABLE {schema.HIDDEN}")
+    if _NEW_HIDDEN in base.db.table_names():
+        base.db.execute(f"ALTER TABLE {_NEW_HIDDEN} RENAME TO {schema.HIDDEN}")
 
 
 def _new(case_type: CaseType) -> str:
@@ -73,7 +111,7 @@ def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) ->
     if len(kept) != len(old):
         raise BadValue(f"the records of stage {case_type.stage!r} no longer give all its cases")
     found = [old[keys[place]] for place in kept]
-    return base.insert_cases(
+    columns = base.insert_cases(
         case_type,
         _new(case_type),
         {name: column[kept] for name, column in rows.features.items()},
@@ -83,6 +121,7 @@ def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) ->
         [keys[place][1] for place in kept],
         [case[0] for case in found],
     )
+    return digest.sum_of_rows(case_type, [*columns, [case[1] for case in found]])
 
 
 def _put_without_record(base: Casebase, case_type: CaseType) -> int:
@@ -102,7 +141,7 @@ def _put_without_record(base: Casebase, case_type: CaseType) -> int:
     columns: dict[str, Any] = {
         name: np.array([case.values[name] for case in cases]) for name in cases[0].values
     }
-    return base.insert_cases(
+    written = base.insert_cases(
         case_type,
         _new(case_type),
         feature_columns(case_type, columns, len(cases)),
@@ -112,6 +151,7 @@ def _put_without_record(base: Casebase, case_type: CaseType) -> int:
         [steps[case.id] for case in cases if case.id is not None],
         [case.id for case in cases],
     )
+    return digest.sum_of_rows(case_type, [*written, [case.solution for case in cases]])
 
 
 def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:

@@ -6,6 +6,8 @@ sources         a row per file (or other origin) that records came from
 <record>s       the records themselves, kept compactly (rows, hands ...)
 skipped         what was not taken in, with source, line and reason
 cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
+hidden          decisions of which private features are not known, with the others; only where a
+                case type has private features
 """
 
 from __future__ import annotations
@@ -14,12 +16,15 @@ from collections.abc import Sequence
 
 from sqlite_utils import Database, Migrations
 
-from cbr.case import CaseType
+from cbr.case import CaseType, Feature
 
 #: Marks the file as a casebase ("CBRe" in ASCII), so that a stranger's database is told apart.
 APPLICATION_ID = 0x43425265
 #: The number of steps below; a file with a higher number was written by a later program.
 SCHEMA_VERSION = 1
+
+#: The table of decisions whose private features are not known.
+HIDDEN = "hidden"
 
 MIGRATIONS = Migrations("cbr-casebase")
 
@@ -60,6 +65,8 @@ def create(db: Database, case_types: Sequence[CaseType]) -> None:
             create_cases(db, case_type, case_table(case_type.stage))
             row = {"stage": case_type.stage, "position": position, "cases": 0, "digest": ""}
             db.table("stages").insert(row | {"case_type": case_type.to_json()})
+        if has_hidden(case_types):
+            create_hidden(db, case_types, HIDDEN)
 
 
 def _create_records(db: Database, table: str) -> None:
@@ -70,6 +77,29 @@ def _create_records(db: Database, table: str) -> None:
         foreign_keys=[("source", "sources", "id")],
     )
     db.table(table).create_index(["source", "ordinal"], unique=True)
+
+
+def has_hidden(case_types: Sequence[CaseType]) -> bool:
+    return any(feature.private for case_type in case_types for feature in case_type.features)
+
+
+def public_features(case_types: Sequence[CaseType]) -> dict[str, Feature]:
+    """The features that hidden decisions have, of all stages together."""
+    return {f.name: f for case_type in case_types for f in case_type.features if not f.private}
+
+
+def create_hidden(db: Database, case_types: Sequence[CaseType], table: str) -> None:
+    """The empty table of hidden decisions, under the name given."""
+    columns: dict[str, type] = {"id": int, "stage": str, "record": int, "step": int}
+    features = public_features(case_types).values()
+    columns |= {f.name: float if f.is_number else str for f in features}
+    columns |= {"solution": str, "outcome": float}
+    db.table(table).create(
+        columns,
+        pk="id",
+        not_null={"stage", "record", "step", "solution"},
+        foreign_keys=[("record", case_types[0].record + "s", "id")],
+    )
 
 
 def create_cases(db: Database, case_type: CaseType, table: str) -> None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, cast
 
-from cbr.case import Batch, CaseType, Feature, Situated
+from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
 from cbr.errors import BadValue
 from cbr.guard import frozen, one_line
 
@@ -118,16 +118,6 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class SourceOption:
-    """An option that a source adds to ``cbr build``; its value reaches `read` by `name`."""
-
-    name: str
-    help: str
-    default: str | int | float | bool | None = None
-    type: type = str
-
-
-@dataclass(frozen=True)
 class CaseSource:
     """A reader of files for some domains (none named: for every domain whose records are rows).
 
@@ -135,18 +125,19 @@ class CaseSource:
     true of a file that only goes with another (a list of names, say) and gives nothing itself.
     `read(path, **options)` streams what the file holds, in a fixed order. Where that is `Raw`,
     `parse(data)` gives the body of its record, or raises `BadValue` with the reason to skip it.
-    `domain_of(body)` says which of the domains a record is for; `identity(path)` what a file is
-    called in a casebase, if that is not its name. `write(bodies, path)` puts records into a file.
+    `domain_of(body, options)` says which of the domains a record is for; `identity(path)` what a
+    file is called in a casebase, if that is not its name. `write(bodies, path)` puts records into
+    a file, and returns how many.
     """
 
     name: str
     can_read: Callable[[Path, bytes], bool]
     read: Callable[..., Iterator[Record | Skipped | Raw]]
     domains: tuple[str, ...] = ()
-    options: tuple[SourceOption, ...] = ()
+    options: tuple[BuildOption, ...] = ()
     meaning: str = ""
     parse: Callable[[Any], str] | None = None
-    domain_of: Callable[[str], str] | None = None
+    domain_of: Callable[[str, Mapping[str, Any]], str] | None = None
     identity: Callable[[Path], str] | None = None
     write: Callable[[Iterator[str], Path], int] | None = None
 
@@ -154,10 +145,12 @@ class CaseSource:
 
     def __post_init__(self) -> None:
         for option in self.options:
-            if not isinstance(option, SourceOption) or not option.name.isidentifier():
-                raise BadValue(f"options of case source {self.name!r} must be named SourceOptions")
+            if not isinstance(option, BuildOption) or not option.name.isidentifier():
+                raise BadValue(f"options of case source {self.name!r} must be named BuildOptions")
 
     def serves(self, case_types: Sequence[CaseType]) -> bool:
+        if not case_types:  # what is to be built is not known yet
+            return True
         if self.domains:
             return case_types[0].domain in self.domains
         return case_types[0].situate is None
@@ -271,7 +264,7 @@ TABLE = CaseSource(
     meaning="CSV or TSV: one row a case, columns named as the features, `solution`, `outcome`",
     can_read=_is_table,
     read=_read_rows,
-    options=(SourceOption("delimiter", "Character between the cells of a table.", ""),),
+    options=(BuildOption("delimiter", "Character between the cells of a table.", ""),),
 )
 
 

@@ -84,7 +84,7 @@ def _run(given: list[str]) -> int:
         note(str(message))
 
     warnings.showwarning = warn
-    app = make_app(plugins)
+    app = make_app(plugins, bool({"build", "plugins"} & set(arguments)))
     if strict and plugins.problems:
         raise PluginFailure(plugins.problems[0])
     tell_problems()

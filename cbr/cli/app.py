@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from cbr.plugins import Plugins
 
 
-def make_app(plugins: Plugins) -> typer.Typer:
-    """All commands. Plain help, because it loads faster and goes into docs/cli.md as it is."""
+def make_app(plugins: Plugins, build_options: bool = True) -> typer.Typer:
+    """All commands; the options that plugins add to `build` only if wished, because that is slow.
+
+    Plain help, because it loads faster and goes into docs/cli.md as it is.
+    """
     app = typer.Typer(
         name="cbr",
         no_args_is_help=True,
@@ -23,7 +26,7 @@ def make_app(plugins: Plugins) -> typer.Typer:
         epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel",
     )
     app.callback()(_root)
-    build.add(app, plugins)
+    build.add(app, plugins, build_options)
     casebase.add(app)
     cycle.add(app)
     plugins_command.add(app, plugins)

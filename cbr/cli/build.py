@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.options import File, Json
+from cbr.cli.options import Dask, File, Json, Workers
 from cbr.cli.output import complain, count, emit, lines, note, progress, show_reasons, table
 
 if TYPE_CHECKING:
@@ -33,22 +33,28 @@ _Strict = Annotated[
     typer.Option("--strict", help="Stop at the first record not usable; what came before stays."),
 ]
 _Limit = Annotated[int | None, typer.Option(min=1, help="Read at most so many records.")]
+_KnownOnly = Annotated[
+    bool,
+    typer.Option("--known-only", help="Leave out decisions with hidden private features."),
+]
 
 
-def add(app: typer.Typer, plugins: Plugins) -> None:
+def add(app: typer.Typer, plugins: Plugins, asked: bool) -> None:
+    """The commands; options that plugins bring only where they are asked for, for speed."""
     epilog = "Example: cbr build cars.csv --type car --out casebases/cars.db"
-    app.command("build", epilog=epilog)(_with_source_options(plugins))
+    app.command("build", epilog=epilog)(_with_plugin_options(plugins, asked))
     app.command(
         "rebuild", epilog="Example: cbr rebuild casebases/cars.db --features +cost --plugin cost.py"
     )(rebuild)
 
 
-def _with_source_options(plugins: Plugins) -> Any:
-    """The build command with the options that case sources bring."""
+def _with_plugin_options(plugins: Plugins, asked: bool) -> Any:
+    """The build command with the options that case sources and case types bring."""
     own = list(inspect.signature(build, eval_str=True).parameters.values())[:-1]
     extra: dict[str, inspect.Parameter] = {}
-    for plugin, source in plugins.given("case source"):
-        for option in source.options:
+    given = (*plugins.given("case source"), *plugins.given("case type")) if asked else ()
+    for plugin, thing in given:
+        for option in thing.options:
             note = typer.Option("--" + option.name.replace("_", "-"), help=option.help)
             kind: Any = Annotated[option.type | None, note]
             # The default is the reader's own business: an option not given is not passed on.
@@ -76,19 +82,24 @@ def build(
     reader: _Reader = "",
     strict: _Strict = False,
     limit: _Limit = None,
+    known_only: _KnownOnly = False,
+    workers: Workers = 1,
+    dask: Dask = "",
     json: Json = False,
     **options: Any,
 ) -> None:
     """Build a casebase from files of cases, or add what is new to it.
 
-    A table (.csv or .tsv, also .gz, .bz2, .xz) has a row for each case: columns named as the
-    features, `solution`, and if known `outcome`. Case types come from plugins.
+    Readers come from plugins (`cbr plugins`), and look at each file, also inside .gz, .bz2, .xz,
+    .zst and .tar archives. A table (.csv or .tsv) has a row for each case: columns named as the
+    features, `solution`, and if known `outcome`.
     """
     from cbr.build import build as run
+    from cbr.workers import executor
 
     target = out or _default_out(files[0])
     given = {name: value for name, value in options.items() if value is not None}
-    with progress("building", "cases") as tell:
+    with executor(workers, dask) as pool, progress("building", "records") as tell:
         report = run(
             files,
             target,
@@ -98,6 +109,8 @@ def build(
             options=given,
             strict=strict,
             limit=limit,
+            known_only=known_only,
+            executor=pool,
             progress=tell,
         )
     for sentence in report.notes:
@@ -108,8 +121,18 @@ def build(
         emit(vars(report))
         return
     lines(f"{target}: {count(report.records, 'new record')}, {report.known:,} known already")
-    table("", ["stage", "new cases"], report.cases.items())
+    if report.hidden:
+        stages = {**report.cases, **report.hidden}
+        found = [(s, report.cases[s], report.hidden[s]) for s in report.features if s in stages]
+        table(
+            "",
+            ["stage", "new cases", "hidden", "known share"],
+            [(s, c, h, f"{100 * c / (c + h):.1f} %") for s, c, h in found],
+        )
+    else:
+        table("", ["stage", "new cases"], report.cases.items())
     show_reasons(report.skipped)
+    table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
 
 
 def _default_out(first: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def add(app: typer.Typer) -> None:
     app.command("info", epilog="Example: cbr info casebases/cars.db --json")(info)
     app.command("check", epilog="Example: cbr check casebases/cars.db")(check)
+    app.command("export", epilog="Example: cbr export casebases/cars.db --to csv")(export)
 
 
 def info(file: File, json: Json = False) -> None:
@@ -38,6 +39,9 @@ def info(file: File, json: Json = False) -> None:
         for name, s in found["stages"].items()
     ]
     table("", ["stage", "cases", "distinct", "solutions"], stages)
+    if any(found["hidden"].values()):
+        hidden = [(s, sum(n.values()), _shares(n)) for s, n in found["hidden"].items()]
+        table("Hidden decisions", ["stage", "decisions", "solutions"], hidden)
     for name, stage in found["stages"].items():
         table(
             f"Features of {name}",
@@ -81,6 +85,8 @@ def _describe(base: Casebase) -> dict[str, Any]:
         "records": base.records,
         base.records: base.db.execute(total).fetchone()[0],
         "stages": {stage: _describe_stage(base, stage) for stage in base.stages},
+        "cases": {stage: base.count(stage) for stage in base.stages},
+        "hidden": base.hidden() if base.has_hidden else {},
         "sources": [
             dict(zip(("name", "reader", base.records), row, strict=True))
             for row in base.db.execute(sources)
@@ -144,6 +150,24 @@ def _kind(feature: Any) -> str:
 def _shares(solutions: dict[str, int]) -> str:
     total = sum(solutions.values()) or 1
     return ", ".join(f"{name} {100 * n / total:.0f} %" for name, n in solutions.items())
+
+
+def export(
+    file: File,
+    to: Annotated[str, typer.Option(help="csv, parquet, or a case source that writes (phh).")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for csv and parquet, else file; default: beside it.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Hand a casebase on: its cases as tables, or the records they came from."""
+    from cbr.export import export as run
+
+    files = run(file, to, out)
+    if json:
+        emit({"file": str(file), "to": to, "files": files})
+        return
+    table("", ["file", "rows"], files.items())
 
 
 def check(file: File, json: Json = False) -> None:

@@ -9,6 +9,10 @@ import typer
 
 File = Annotated[Path, typer.Argument(metavar="FILE.db", help="A casebase.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")]
+Dask = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster: its scheduler's address.")
+]
 Stage = Annotated[
     str | None, typer.Option(help="Stage of the casebase; may be left out where it has one.")
 ]

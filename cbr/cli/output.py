@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO
@@ -160,15 +161,18 @@ def progress(what: str, unit: str) -> Iterator[Progress | None]:
         TextColumn(what),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[count]:,} " + unit),
+        TextColumn("{task.fields[count]:,} " + unit + ", {task.fields[rate]:,.0f}/s"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task(what, total=None, count=0)
+        task = bar.add_task(what, total=None, count=0, rate=0.0)
 
-        def tell(done: int, total: int, count: int) -> None:
-            bar.update(task, completed=done, total=total or None, count=count)
+        began = time.monotonic()
+
+        def tell(done: float, total: float, count: int) -> None:
+            rate = count / max(time.monotonic() - began, 1e-3)
+            bar.update(task, completed=done, total=total or None, count=count, rate=rate)
 
         yield tell

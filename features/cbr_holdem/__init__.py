@@ -13,6 +13,15 @@ from cbr.hookspecs import hook
 if TYPE_CHECKING:
     import typer
 
+    from cbr.case import CaseType
+
+
+@hook
+def cbr_case_types() -> list[CaseType]:
+    from cbr_holdem.situation.cases import case_types
+
+    return case_types()
+
 
 @hook
 def cbr_commands(app: typer.Typer) -> None:

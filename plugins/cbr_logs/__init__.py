@@ -2,3 +2,19 @@
 
 This module is loaded by every command, so it imports nothing heavy.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cbr.hookspecs import hook
+
+if TYPE_CHECKING:
+    from cbr.sources import CaseSource
+
+
+@hook
+def cbr_case_sources() -> list[CaseSource]:
+    from cbr_logs.acpc import ACPC
+
+    return [ACPC]

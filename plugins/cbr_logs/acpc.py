@@ -12,15 +12,161 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PureWindowsPath
 
-from cbr import BadValue
-from cbr.sources import BROKEN, CaseSource, Raw, Skipped, SourceOption, lines_of, open_bytes
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand, game_text, read_game, verify_names
-from cbr_logs.gamedef import SHIPPED, read_gamedef, unlimited
+from cbr.errors import BadValue
+from cbr.sources import BROKEN, BuildOption, CaseSource, Raw, Skipped, lines_of, open_bytes
+from cbr_holdem.table.hand import Hand
+from cbr_logs.domains import DOMAINS, domain_of
+from cbr_logs.gamedef import SHIPPED, GameDef, read_gamedef
 
 _HEADER = re.compile(rb"#\s*name/game/hands/seed\s+\S+\s+(\S+)")
-_MOVE = re.compile(r"([fc])|r(\d*)")
-_CARDS = re.compile(r"(?:[2-9TJQKA][cdhs])*\Z")
+_MOVE = re.compile(r"r(\d+)|/")
+_WHOLE = re.compile(r"(?:[fc]|r\d{0,15}|/)*\Z")
+
+
+def _can_read(path: Path, head: bytes) -> bool:
+    """A match log; and a game definition, which only goes with one."""
+    if path.suffix == ".game":
+        return b"gamedef" in head.lower()
+    return head.startswith(b"STATE:") or b"\nSTATE:" in head or _HEADER.match(head) is not None
+
+
+def read(path: Path, game: str = "") -> Iterator[Raw | Skipped]:
+    """The hands of a match, each with its game; where that is not known, one reason for all."""
+    if path.suffix == ".game":
+        return
+    definition: GameDef | None = None
+    number = 0
+    with open_bytes(path) as (stream, position):
+        try:
+            for number, line in lines_of(stream):
+                if line is None:
+                    yield Skipped(number, "a line of more than a million bytes", position())
+                elif line.startswith(b"STATE:"):
+                    try:
+                        definition = definition or _game_for(path, b"", game)
+                    except BadValue as error:
+                        yield Skipped(number, f"all hands: {error}", position())
+                        return
+                    yield Raw((definition, line), number, position())
+                elif header := _HEADER.match(line):
+                    try:
+                        definition = _game_for(path, header[1], game)
+                    except BadValue as error:
+                        yield Skipped(number, f"all hands: {error}", position())
+                        return
+                elif line and not line.startswith((b"#", b";", b"SCORE:")):
+                    yield Skipped(number, "no line of a match log", position())
+        except BROKEN as error:
+            yield Skipped(number + 1, f"the file breaks off: {error}", position())
+
+
+def _game_for(path: Path, named: bytes, wish: str) -> GameDef:
+    """The definition for a log: beside it, else the one wished for, else the shipped one."""
+    name = PureWindowsPath(named.decode("latin-1")).name  # knows both kinds of slash
+    for folder in path.parents[:2]:
+        if name and (folder / name).is_file():
+            return _read_file(folder / name)
+    if wish:
+        return _read_file(Path(wish)) if Path(wish).is_file() else _of_name(wish)
+    if not name:
+        raise BadValue("the log has no header that names its game; name one with --game")
+    return _of_name(name)
+
+
+def _of_name(name: str) -> GameDef:
+    if name not in SHIPPED:
+        raise BadValue(
+            f"no game definition {name!r} beside the log, and none of that name ships here "
+            f"({', '.join(SHIPPED)}); name a file with --game"
+        )
+    return SHIPPED[name]
+
+
+def _read_file(path: Path) -> GameDef:
+    try:
+        return read_gamedef(path.read_text("utf-8"))
+    except (BadValue, OSError, UnicodeDecodeError) as error:
+        raise BadValue(f"{path.name} is no game definition: {error}") from None
+
+
+def parse(data: tuple[GameDef, bytes]) -> str:
+    """The hand of a `STATE:` line.
+
+    >>> line = b"STATE:12:rc/crc/rf:Ah2d|Kc9c/8h8d3s/Qd:30|-30:Ann|Bo"
+    >>> game = SHIPPED["holdem.limit.2p.reverse_blinds.game"]
+    >>> Hand.read(parse((game, line))).holes
+    ('Ah2d', 'Kc9c')
+    """
+    definition, line = data
+    try:
+        fields = line.decode("utf-8").split(":")
+    except UnicodeDecodeError:
+        raise BadValue("bytes that are not UTF-8") from None
+    if len(fields) != 6:
+        raise BadValue(f"a STATE line has 6 parts between colons, not {len(fields)}")
+    _, number, betting, shown, results, names = fields
+    players = names.split("|")
+    if len(players) != len(definition.posts):
+        raise BadValue(
+            f"{len(players)} players in a game for {len(definition.posts)}; "
+            f"name another game with --game"
+        )
+    if not _WHOLE.match(betting):
+        raise BadValue(f"betting {betting[:60]!r} is not f, c, r and the streets' /")
+    cards, *board = shown.split("/")
+    try:
+        result = [float(part) for part in results.split("|")]
+    except ValueError:
+        raise BadValue(f"results {results[:60]!r} are not numbers") from None
+    if len(result) != len(players):
+        raise BadValue(f"{len(result)} results for {len(players)} players")
+    return Hand(
+        game=definition.game,
+        stacks=definition.stacks,
+        posts=definition.posts,
+        antes=(0,) * len(players),
+        holes=[hole if len(hole) == 4 else _unseen(hole) for hole in cards.split("|")],
+        board="".join(board),
+        actions=betting if definition.game.betting == "limit" else _by_street(betting, definition),
+        players=players,
+        result=result,
+        number=number,
+    ).text
+
+
+def _unseen(hole: str) -> str:
+    if hole:
+        raise BadValue(f"a player holds {hole!r}, not two cards")
+    return ""
+
+
+def _by_street(betting: str, definition: GameDef) -> str:
+    """No-limit betting with amounts for the street, where the log has them for the whole hand."""
+    before = 0
+    top = max(definition.posts)
+
+    def own(move: re.Match[str]) -> str:
+        nonlocal before, top
+        if move[1] is None:
+            before = top
+            return "/"
+        top = int(move[1])
+        return f"r{top - before}"
+
+    return _MOVE.sub(own, betting.rstrip("/"))
+
+
+ACPC = CaseSource(
+    name="acpc",
+    meaning="match logs of the computer poker competition (STATE: lines)",
+    can_read=_can_read,
+    read=read,
+    parse=parse,
+    domains=DOMAINS,
+    domain_of=domain_of,
+    options=(
+        BuildOption("game", "Game of ACPC logs: a definition file, or the name of a shipped one."),
+    ),
+)

@@ -42,6 +42,13 @@ def within(a: float, b: float, reach: float) -> float:
     return 1.0 if abs(a - b) <= reach else 0.0
 
 
+@cbr.similarity("groups")
+def groups(a: float, b: float, cuts: str) -> float:
+    """1 for values of one group, else 0; `cuts` are where new groups begin, as 3/5/8."""
+    borders = [float(cut) for cut in str(cuts).split("/")]
+    return 1.0 if sum(a >= c for c in borders) == sum(b >= c for c in borders) else 0.0
+
+
 @cbr.similarity("cyclic")
 def cyclic(a: float, b: float, span: float = FEATURE_SPAN) -> float:
     """Linear on a circle whose circumference is `span`: hours, months, compass points."""

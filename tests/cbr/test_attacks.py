@@ -76,13 +76,13 @@ class TestHooks:
         assert says in answer.err
 
     def test_bad_options_of_a_source(self, cbr, cars_db, plugin_file) -> None:
-        for options in ("[1]", "(cbr.SourceOption('a b', 'x'),)"):
+        for options in ("[1]", "(cbr.BuildOption('a b', 'x'),)"):
             path = plugin_file(
                 "import cbr\n@cbr.hook\ndef cbr_case_sources():\n"
                 f"    return [cbr.CaseSource('odd', None, None, options={options})]\n"
             )
-            answer = cbr("info", cars_db, "--plugin", path)
-            assert (answer.code, "must be named SourceOptions" in answer.err) == (0, True)
+            answer = cbr("plugins", "--plugin", path)
+            assert (answer.code, "must be named BuildOptions" in answer.err) == (0, True)
 
 
 class TestFunctions:

@@ -173,11 +173,13 @@ def test_limit_and_delimiter(make) -> None:
 
 
 def test_types_are_found_by_name(plugins: Plugins) -> None:
-    assert [t.name for t in case_types_of("", plugins)] == ["car"]
+    assert [t.name for t in case_types_of("car", plugins)] == ["car"]
+    with pytest.raises(BadValue, match="say which --type"):
+        case_types_of("", plugins)
     with pytest.raises(NoSuchName, match="'cars'; did you mean 'car'"):
         case_types_of("cars", plugins)
     with pytest.raises(BadValue, match="no case type is loaded"):
-        case_types_of("car", Plugins().load())
+        case_types_of("car", Plugins())
 
 
 def test_several_stages_come_from_one_table(tmp_path: Path, plugin_file) -> None:

@@ -302,11 +302,11 @@ def test_debug_shows_where(cbr, monkeypatch) -> None:
 class TestPlugins:
     def test_the_list(self, cbr, plugin_file) -> None:
         found = cbr("plugins", "--json", "--plugin", plugin_file(NEAR)).json["plugins"]
-        assert [p["name"] for p in found] == ["engine", "holdem", "similarity", "dropped"]
-        assert found[2]["distribution"] == "cbr-engine"
-        assert found[2]["version"]
-        assert found[3]["hooks"] == ["cbr_similarities"]
-        assert found[3]["registered"] == {"similarity": ["near"]}
+        assert [p["name"] for p in found] == ["engine", "holdem", "logs", "similarity", "dropped"]
+        assert found[-2]["distribution"] == "cbr-engine"
+        assert found[-2]["version"]
+        assert found[-1]["hooks"] == ["cbr_similarities"]
+        assert found[-1]["registered"] == {"similarity": ["near"]}
         assert {p["status"] for p in found} == {"ok"}
         assert "ranged-exponential" in cbr("plugins").out
 

@@ -36,6 +36,7 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
     assert [(p.name, p.origin, p.status) for p in plugins.plugins] == [
         ("engine", "cbr-engine", "ok"),
         ("holdem", "cbr-engine", "ok"),
+        ("logs", "cbr-engine", "ok"),
         ("similarity", "cbr-engine", "ok"),
     ]
     assert plugins.problems == []
@@ -216,7 +217,7 @@ def test_two_sources_of_one_name_do_not_stop_other_commands(cbr, cars_db, plugin
 import cbr
 @cbr.hook
 def cbr_case_sources():
-    taken = cbr.SourceOption("limit", "x", 7)
+    taken = cbr.BuildOption("limit", "x", 7)
     return [cbr.CaseSource("table", lambda p, h: False, lambda p: [], options=(taken,))]
 """
     )
@@ -297,7 +298,7 @@ def test_the_api_is_loaded_only_when_used() -> None:
         import sys, cbr
         from cbr.cli.app import make_app
         from cbr.plugins import Plugins
-        make_app(Plugins().load())
+        make_app(Plugins().load(), build_options=False)
         heavy = {"numpy", "numba", "faiss", "matplotlib", "sqlite_utils", "deap", "rich"}
         print(sorted(heavy & set(sys.modules)))
         """

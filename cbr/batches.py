@@ -1,0 +1,181 @@
+"""A batch of a build: what this process cuts out of a file, and what a worker makes of it.
+
+A worker gets a `Setup` (the same for a whole build) and a `Job`, and gives back a `Done`, ready to
+be written. It needs no casebase.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cbr.case import CaseType
+from cbr.definitions import as_loaded
+from cbr.digest import record_digest, sum_of_rows
+from cbr.errors import BadValue, DifferentRecord, PluginFailure
+from cbr.guard import guarded
+from cbr.plugins import Plugins, use_plugins
+from cbr.prepare import Prepared, Rows, prepare
+from cbr.sources import CaseSource, Raw, Record, Skipped
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every worker must know: plugin files, case types, the domain's options."""
+
+    files: tuple[str, ...]
+    case_types: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...]
+    known_only: bool
+
+    def counted_by(self, counted: Mapping[str, int]) -> Setup:
+        """With the sums of a survey, which are handed on like an option."""
+        given = (*self.options, ("counted", dict(counted)))
+        return dataclasses.replace(self, options=given)
+
+
+@dataclass
+class Job:
+    """Records of one source by ordinal, and places there that gave none.
+
+    `known` are digests of records that an earlier build took in, `skipped_before` what it skipped.
+    """
+
+    source: str
+    reader: str
+    items: list[tuple[int, Record | Raw]] = field(default_factory=list)
+    skipped: list[tuple[int, Skipped]] = field(default_factory=list)
+    known: dict[int, bytes] = field(default_factory=dict)
+    skipped_before: set[int] = field(default_factory=set)
+    bytes_read: float = 0.0
+
+    @property
+    def read(self) -> int:
+        return len(self.items) + len(self.skipped)
+
+
+@dataclass
+class Done:
+    """What a job gave: records (ordinal, line, digest, body), rows, and what was not taken in.
+
+    `record` of a row is the place of its record among `records`.
+    """
+
+    source: str
+    reader: str
+    read: int
+    bytes_read: float
+    skipped_before: set[int]
+    known: int = 0
+    records: list[tuple[int, int, bytes, str]] = field(default_factory=list)
+    rows: dict[str, Rows] = field(default_factory=dict)
+    hidden: dict[str, Rows] = field(default_factory=dict)
+    hashes: dict[str, int] = field(default_factory=dict)
+    skipped: list[tuple[int, Skipped]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
+    """Parse, situate and check the records of a job."""
+    plugins, case_types = _ready(setup.files, setup.case_types, plugins)
+    done = Done(job.source, job.reader, job.read, job.bytes_read, job.skipped_before)
+    parsed = _parsed(plugins, job, done.skipped)
+    fresh = []
+    for ordinal, line, mark, body in parsed:
+        if ordinal not in job.known:
+            fresh.append((ordinal, line, mark, body))
+        elif job.known[ordinal] != mark:
+            raise DifferentRecord(
+                f"{job.source} line {line} was built before with other content; "
+                f"give the changed file another name"
+            )
+        else:
+            done.known += 1
+    done.skipped += [item for item in job.skipped if item[0] not in job.known]
+    prepared = prepare([r[3] for r in fresh], case_types, dict(setup.options), setup.known_only)
+    for place, reason in prepared.rejected.items():
+        ordinal, line, _, _ = fresh[place]
+        done.skipped.append((ordinal, Skipped(line, reason)))
+    done.skipped.sort(key=lambda item: item[0])
+    done.left_out.update(prepared.left_out.values())
+    _keep(done, fresh, prepared)
+    for case_type in case_types:
+        if case_type.stage in done.rows:
+            rows = done.rows[case_type.stage]
+            columns = [rows.features[feature.name] for feature in case_type.features]
+            done.hashes[case_type.stage] = sum_of_rows(case_type, [*columns, rows.solution])
+    return done
+
+
+def count(setup: Setup, job: Job, plugins: Plugins | None = None) -> Counter[str]:
+    """What the domain's survey counts in the records of a job."""
+    plugins, case_types = _ready(setup.files, setup.case_types, plugins)
+    bodies = [body for _, _, _, body in _parsed(plugins, job, [])]
+    total: Counter[str] = Counter()
+    for survey in {case_type.survey for case_type in case_types if case_type.survey}:
+        with guarded(f"survey of {case_types[0].domain!r}"):
+            total.update(survey(bodies))
+    return total
+
+
+def _ready(
+    files: tuple[str, ...], case_types: tuple[str, ...], plugins: Plugins | None
+) -> tuple[Plugins, list[CaseType]]:
+    """Plugins and case types with their functions; in a worker they are loaded once."""
+    if plugins is None:
+        return _loaded(files, case_types)
+    return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
+
+
+@lru_cache(maxsize=8)
+def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugins, list[CaseType]]:
+    plugins = use_plugins(Plugins().load(files))
+    return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
+
+
+def _parsed(
+    plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]
+) -> list[tuple[int, int, bytes, str]]:
+    """The records of a job with their digests; what cannot be parsed goes to `skipped`."""
+    found: list[tuple[int, int, bytes, str]] = []
+    source: CaseSource | None = None
+    for ordinal, item in job.items:
+        if isinstance(item, Record):
+            body = item.body
+        else:
+            source = source or plugins.get("case source", job.reader)
+            try:
+                body = _body(source, item)
+            except BadValue as error:
+                skipped.append((ordinal, Skipped(item.line, str(error))))
+                continue
+        found.append((ordinal, item.line, record_digest(body), body))
+    return found
+
+
+def _body(source: CaseSource, item: Raw) -> str:
+    assert source.parse is not None
+    with guarded(f"reader {source.name!r} at line {item.line}"):
+        body = source.parse(item.data)
+    if not isinstance(body, str):
+        raise PluginFailure(f"reader {source.name!r} parsed {body!r}, which is no text")
+    return body
+
+
+def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepared) -> None:
+    """Records that are neither rejected nor left out, and their rows with new places."""
+    out = prepared.rejected.keys() | prepared.left_out.keys()
+    kept = [place for place in range(len(fresh)) if place not in out]
+    done.records = [fresh[place] for place in kept]
+    moved = np.full(len(fresh), -1, np.int64)
+    moved[kept] = np.arange(len(kept))
+    for given, taken in ((prepared.rows, done.rows), (prepared.hidden, done.hidden)):
+        for stage, rows in given.items():
+            if len(rows):
+                taken[stage] = dataclasses.replace(rows, record=moved[rows.record])

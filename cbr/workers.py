@@ -1,0 +1,72 @@
+"""Worker processes: on this machine, or on a cluster of them.
+
+Work is handed out in order and comes back in order, so a result does not depend on how many
+workers there are.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from cbr.errors import CbrError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@contextmanager
+def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
+    """Processes to work in; None for one worker, who is this process itself.
+
+    `dask` is the address of a scheduler, whose workers are used instead. Processes are spawned:
+    compiled code and FAISS do not survive a fork.
+    """
+    if dask:
+        with _dask_client(dask) as client:
+            yield client.get_executor()
+    elif workers > 1:
+        pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    else:
+        yield None
+
+
+def _dask_client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise CbrError("--dask needs an extra: pip install 'cbr-engine[cluster]'") from None
+    try:
+        return Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise CbrError(f"no Dask scheduler answers at {address}: {error}") from None
+
+
+def in_order(
+    pool: Executor | None, work: Callable[[T], R], items: Iterable[T], ahead: int = 4
+) -> Generator[R, None, None]:
+    """`work` done on each item, results in order; at most `ahead` items wait at a time."""
+    if pool is None:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenExecutor:
+        raise CbrError("a worker process ended unexpectedly; run it again to go on") from None
+    finally:
+        for future in waiting:
+            future.cancel()
