@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from cbr.case import CaseType
+from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
 from cbr.digest import record_digest, sum_of_rows
 from cbr.errors import BadValue, DifferentRecord, PluginFailure
@@ -71,20 +72,41 @@ class Done:
     reader: str
     read: int
     bytes_read: float
-    skipped_before: set[int]
     known: int = 0
     records: list[tuple[int, int, bytes, str]] = field(default_factory=list)
     rows: dict[str, Rows] = field(default_factory=dict)
     hidden: dict[str, Rows] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
+    skipped_again: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    cases: dict[str, int] = field(default_factory=dict)
+    hidden_cases: dict[str, int] = field(default_factory=dict)
+    taken_in: int = 0
+    packed: bytes = b""
+
+    @property
+    def is_new(self) -> bool:
+        return bool(self.taken_in or self.skipped)
+
+    def put_into(self, base: Casebase) -> None:
+        """Write it into a casebase, inside a transaction."""
+        number = base.source_number(self.source, self.reader)
+        first = base.keep_records(number, self.records)
+        base.keep_skipped(number, self.skipped)
+        for stage, rows in self.rows.items():
+            record, step = (rows.record + first).tolist(), rows.step.tolist()
+            columns = (rows.features, rows.solution, rows.outcome)
+            base.add(stage, *columns, record, step, hashes=self.hashes[stage])
+        for stage, rows in self.hidden.items():
+            record, step = (rows.record + first).tolist(), rows.step.tolist()
+            base.add_hidden(stage, rows.features, rows.solution, rows.outcome, record, step)
 
 
 def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     """Parse, situate and check the records of a job."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
-    done = Done(job.source, job.reader, job.read, job.bytes_read, job.skipped_before)
+    done = Done(job.source, job.reader, job.read, job.bytes_read)
     parsed = _parsed(plugins, job, done.skipped)
     fresh = []
     for ordinal, line, mark, body in parsed:
@@ -102,7 +124,12 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     for place, reason in prepared.rejected.items():
         ordinal, line, _, _ = fresh[place]
         done.skipped.append((ordinal, Skipped(line, reason)))
-    done.skipped.sort(key=lambda item: item[0])
+    before = len(done.skipped)
+    done.skipped = sorted(
+        (item for item in done.skipped if item[0] not in job.skipped_before),
+        key=lambda item: item[0],
+    )
+    done.skipped_again = before - len(done.skipped)
     done.left_out.update(prepared.left_out.values())
     _keep(done, fresh, prepared)
     for case_type in case_types:
@@ -110,6 +137,19 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
             rows = done.rows[case_type.stage]
             columns = [rows.features[feature.name] for feature in case_type.features]
             done.hashes[case_type.stage] = sum_of_rows(case_type, [*columns, rows.solution])
+    return done
+
+
+def work_and_pack(setup: Setup, job: Job) -> Done:
+    """As `work`, with what there is to write packed into one piece, which travels well."""
+    done = work(setup, job)
+    if done.is_new:
+        _, case_types = _ready(setup.files, setup.case_types, None)
+        with Casebase.in_memory(case_types) as part:
+            with part.transaction():
+                done.put_into(part)
+            done.packed = part.packed()
+    done.records, done.rows, done.hidden = [], {}, {}
     return done
 
 
@@ -179,3 +219,6 @@ def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepar
         for stage, rows in given.items():
             if len(rows):
                 taken[stage] = dataclasses.replace(rows, record=moved[rows.record])
+    done.taken_in = len(done.records)
+    done.cases = {stage: len(rows) for stage, rows in done.rows.items()}
+    done.hidden_cases = {stage: len(rows) for stage, rows in done.hidden.items()}

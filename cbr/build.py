@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.archives import Place, files_in, places
-from cbr.batches import Done, Job, Setup, count, work
+from cbr.batches import Done, Job, Setup, count, work, work_and_pack
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import case_types_of, differences, types_in, wished
@@ -95,7 +95,7 @@ def build(
         if any(name in reading.options for name in _surveys(writer.case_types)):
             setup = setup.counted_by(_survey(reading, setup, executor))
         total, done = sum(path.stat().st_size for path in files), 0
-        run = partial(work, setup, plugins=None if executor else plugins)
+        run = partial(work_and_pack, setup) if executor else partial(work, setup, plugins=plugins)
         with closing(in_order(executor, run, reading.jobs(writer))) as results:
             for result in results:
                 writer.write(result)
@@ -298,20 +298,25 @@ class _Writer:
         self.report.known += done.known
         self.report.left_out.update(done.left_out)
         self._notice(done)
-        skipped = [item for item in done.skipped if item[0] not in done.skipped_before]
-        if not done.records and not skipped:
+        if not done.is_new:
             return
         if self.base is None:
             self.base, self.created = self._created()
         try:
-            with self.base.transaction():
-                self._insert(self.base, done, skipped)
+            if done.packed:
+                self.base.merge(done.packed)
+            else:
+                with self.base.transaction():
+                    done.put_into(self.base)
         except sqlite3.IntegrityError as error:
             raise CbrError(
                 f"{done.source} cannot be added to {self.out} ({error}): another build is "
                 f"adding it; let that end, then go on"
             ) from None
-        for _, item in skipped:
+        self.report.records += done.taken_in
+        self.report.cases.update(done.cases)
+        self.report.hidden.update(done.hidden_cases)
+        for _, item in done.skipped:
             self.report.skip(item.reason)
 
     def _created(self) -> tuple[Casebase, bool]:
@@ -334,33 +339,6 @@ class _Writer:
             self.first_reason = self.first_reason or place
             if self.strict:
                 raise BadValue(place)
-
-    def _insert(self, base: Casebase, done: Done, skipped: Sequence[tuple[int, Skipped]]) -> None:
-        number = base.source_number(done.source, done.reader)
-        first = base.keep_records(number, done.records)
-        base.keep_skipped(number, skipped)
-        for stage, rows in done.rows.items():
-            base.add(
-                stage,
-                rows.features,
-                rows.solution,
-                rows.outcome.tolist(),
-                (rows.record + first).tolist(),
-                rows.step.tolist(),
-                hashes=done.hashes[stage],
-            )
-            self.report.cases[stage] += len(rows)
-        for stage, rows in done.hidden.items():
-            base.add_hidden(
-                stage,
-                rows.features,
-                rows.solution,
-                rows.outcome.tolist(),
-                (rows.record + first).tolist(),
-                rows.step.tolist(),
-            )
-            self.report.hidden[stage] += len(rows)
-        self.report.records += len(done.records)
 
     def finish(self, paths: Sequence[str | Path]) -> None:
         """Say what is lacking; an error if there is nothing at all."""

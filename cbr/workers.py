@@ -45,7 +45,7 @@ def _dask_client(address: str) -> Any:
     except ImportError:
         raise CbrError("--dask needs an extra: pip install 'cbr-engine[cluster]'") from None
     try:
-        return Client(address, timeout=10)
+        return Client(address, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise CbrError(f"no Dask scheduler answers at {address}: {error}") from None
 

@@ -14,7 +14,7 @@ ALL = [f for f in vars(measures).values() if hasattr(f, "__cbr__")]
 
 @pytest.mark.parametrize("measure", ALL, ids=lambda f: f.__cbr__.name)
 def test_it_conforms(measure) -> None:
-    given = {"within": {"reach": 2.0}}
+    given = {"within": {"reach": 2.0}, "groups": {"cuts": "3/5/8"}}
     values = [float(v) for v in range(11)]
     if measure is measures.cyclic:
         values = values[:-1]  # the ends of a circle are one point
@@ -34,6 +34,8 @@ def test_words_are_equal_or_not() -> None:
         (measures.exponential(2, 3, k=4), math.exp(-4)),
         (measures.ranged_exponential(1, 3, k=4, span=168), math.exp(-8 / 168)),
         (measures.within(2, 4, reach=2), 1.0),
+        (measures.groups(5, 7, cuts="3/5/8"), 1.0),
+        (measures.groups(2, 3, cuts="3/5/8"), 0.0),
         (measures.within(2, 4.1, reach=2), 0.0),
         (measures.cyclic(23, 1, span=24), 1 - 2 * 2 / 24),
         (measures.cyclic(0, 12, span=24), 0.0),
