@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -183,29 +184,24 @@ def _parsed(
     plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]
 ) -> list[tuple[int, int, bytes, str]]:
     """The records of a job with their digests; what cannot be parsed goes to `skipped`."""
+    source: CaseSource = plugins.get("case source", job.reader)
+    parse = source.parse or _no_parser
     found: list[tuple[int, int, bytes, str]] = []
-    source: CaseSource | None = None
-    for ordinal, item in job.items:
-        if isinstance(item, Record):
-            body = item.body
-        else:
-            source = source or plugins.get("case source", job.reader)
-            try:
-                body = _body(source, item)
-            except BadValue as error:
-                skipped.append((ordinal, Skipped(item.line, str(error))))
-                continue
-        found.append((ordinal, item.line, record_digest(body), body))
+    items = iter(job.items)
+    for item in items:
+        # One guard around many records: entering it costs as much as parsing a short one.
+        with guarded(f"reader {job.reader!r} at line {item[1].line} of {job.source}"):
+            for ordinal, piece in chain([item], items):
+                try:
+                    body = piece.body if isinstance(piece, Record) else parse(piece.data)
+                    found.append((ordinal, piece.line, record_digest(body), body))
+                except BadValue as error:
+                    skipped.append((ordinal, Skipped(piece.line, str(error))))
     return found
 
 
-def _body(source: CaseSource, item: Raw) -> str:
-    assert source.parse is not None
-    with guarded(f"reader {source.name!r} at line {item.line}"):
-        body = source.parse(item.data)
-    if not isinstance(body, str):
-        raise PluginFailure(f"reader {source.name!r} parsed {body!r}, which is no text")
-    return body
+def _no_parser(data: Any) -> str:
+    raise PluginFailure("it gives raw records and cannot parse them")
 
 
 def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepared) -> None:

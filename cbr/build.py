@@ -358,17 +358,19 @@ class _Writer:
 
 
 def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
-    """A sentence for each stage that has no case with a solution it should have."""
+    """A sentence for each solution that stages should have and have not."""
     hidden = base.hidden()
+    lacking: dict[tuple[str, str], list[str]] = {}
     for case_type in case_types:
-        if not case_type.if_missing or not base.count(case_type.stage):
-            continue
-        taken = base.solutions(case_type.stage)
-        for solution, meaning in case_type.if_missing.items():
-            if not taken.get(solution):
-                apart = hidden[case_type.stage].get(solution, 0)
-                seen = f" ({apart:,} hidden decisions have)" if apart else ""
-                yield f"no case of {case_type.stage!r} has solution {solution!r}{seen}: {meaning}"
+        if case_type.if_missing and base.count(case_type.stage):
+            taken = base.solutions(case_type.stage)
+            for solution, meaning in case_type.if_missing.items():
+                if not taken.get(solution):
+                    lacking.setdefault((solution, meaning), []).append(case_type.stage)
+    for (solution, meaning), stages in lacking.items():
+        apart = sum(hidden[stage].get(solution, 0) for stage in stages)
+        seen = f" ({apart:,} hidden decisions have)" if apart else ""
+        yield f"no case of {', '.join(stages)} has solution {solution!r}{seen}: {meaning}"
 
 
 def _body(source: CaseSource, item: Record | Skipped | Raw) -> str | None:
@@ -392,16 +394,16 @@ def _read(
         items = iter(source.read(path, **options))
     while True:
         try:
-            with guarded(f"reader {source.name!r} on {path}"):
-                item = next(items, None)
-        except PluginFailure as error:
-            if isinstance(error.__cause__, OSError):
-                raise BadValue(f"cannot read {path}: {one_line(error.__cause__)}") from None
-            raise
-        if item is None:
+            item = next(items)  # not in `guarded`, which would cost more than reading a line
+        except StopIteration:
             return
+        except OSError as error:
+            raise BadValue(f"cannot read {path}: {one_line(error)}") from None
+        except (CbrError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            what = f"reader {source.name!r} on {path} failed: {one_line(error)}"
+            raise PluginFailure(what) from error
         if not isinstance(item, Record | Skipped | Raw) or not isinstance(item.line, int):
             raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
-        if isinstance(item, Raw) and source.parse is None:
-            raise PluginFailure(f"reader {source.name!r} gives raw records and cannot parse them")
         yield item

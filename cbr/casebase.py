@@ -12,7 +12,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import repeat
 from pathlib import Path
 from typing import Any, Self
 
@@ -342,11 +341,13 @@ class Casebase:
         """Insert cases into a table, inside a transaction; the columns as they were written."""
         columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
         earned = _outcomes(outcome)
-        names = ["id", "record", "step", *_names(case_type), "solution", "outcome"]
-        numbers = repeat(None, len(solution)) if ids is None else ids
+        names = ["record", "step", *_names(case_type), "solution", "outcome"]
+        given: list[Iterable[Any]] = [record, step, *columns, solution, earned]
+        if ids is not None:
+            names, given = ["id", *names], [ids, *given]
         self.db.conn.executemany(
             f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
-            zip(numbers, record, step, *columns, solution, earned, strict=True),
+            zip(*given, strict=True),
         )
         return columns
 
@@ -363,15 +364,16 @@ class Casebase:
     ) -> None:
         """Add decisions whose private features are not known, inside a transaction."""
         case_type = self.case_type(stage)
-        columns = [_cells(case_type, name, column) for name, column in features.items()]
-        columns = [[None if c != c else c for c in column] for column in columns]
-        names = ["id", "stage", "record", "step", *features, "solution", "outcome"]
-        numbers = repeat(None, len(solution)) if ids is None else ids
-        stages = repeat(stage, len(solution))
-        earned = _outcomes(outcome)
+        columns = [_open_cells(case_type, name, column) for name, column in features.items()]
+        given: list[Iterable[Any]] = [record, step, *columns, solution, _outcomes(outcome)]
+        names = ["record", "step", *features, "solution", "outcome"]
+        if ids is not None:
+            names, given = ["id", *names], [ids, *given]
+        # The stage is written into the statement: binding it to each row would take longer.
         self.db.conn.executemany(
-            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
-            zip(numbers, stages, record, step, *columns, solution, earned, strict=True),
+            f"INSERT INTO {_q(table)} (stage, {_list(names)}) "
+            f"VALUES ('{case_type.stage}', {','.join('?' * len(names))})",
+            zip(*given, strict=True),
         )
 
     @property
@@ -621,7 +623,17 @@ def _cells(
     if case_type.feature(name).is_number:
         numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
         return numbers
-    return [str(cell) for cell in column]
+    texts = column.tolist() if isinstance(column, np.ndarray) else column
+    return [cell if type(cell) is str else str(cell) for cell in texts]
+
+
+def _open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:
+    """As `_cells`, with None for a number that is not known."""
+    cells = _cells(case_type, name, column)
+    if case_type.feature(name).is_number:
+        for place in np.flatnonzero(~np.isfinite(np.asarray(column, np.float32))).tolist():
+            cells[place] = None
+    return cells
 
 
 def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:

@@ -61,8 +61,13 @@ def sum_of_rows(
 
 
 def _words(text: str) -> tuple[int, int]:
-    """Two words of 64 bits that stand for a text."""
-    mark = hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest()
+    """Two words of 64 bits that stand for a text: a short one itself, a long one hashed."""
+    given = text.encode("utf-8")
+    mark = (
+        given.ljust(16, b"\xff")
+        if len(given) < 16
+        else hashlib.blake2b(given, digest_size=16).digest()
+    )
     return int.from_bytes(mark[:8], "big"), int.from_bytes(mark[8:], "big")
 
 

@@ -6,9 +6,7 @@ Every file is written under another name first and appears complete.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from cbr.casebase import Casebase
 from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.guard import guarded
 from cbr.plugins import Plugins, default_plugins
-from cbr.sources import CaseSource
+from cbr.sources import CaseSource, whole_file
 
 _ROWS = 50_000
 Rows = Iterator[Sequence[tuple[Any, ...]]]
@@ -66,7 +64,7 @@ def _tables(base: Casebase, to: str, folder: Path) -> dict[str, int]:
     for name, table in tables.items():
         file = folder / f"{name}.{to}"
         columns = {c.name: c.type for c in base.db.table(table).columns}
-        with _whole(file) as part:
+        with whole_file(file) as part:
             _TABLES[to](part, columns, _rows(base, table))
         found[str(file)] = int(base.db.execute(f"SELECT COUNT(*) FROM [{table}]").fetchone()[0])
     return found
@@ -76,17 +74,6 @@ def _rows(base: Casebase, table: str) -> Rows:
     cursor = base.db.execute(f"SELECT * FROM [{table}] ORDER BY id")
     while rows := cursor.fetchmany(_ROWS):
         yield rows
-
-
-@contextmanager
-def _whole(file: Path) -> Iterator[Path]:
-    """A name to write under; the file gets its own when all is written."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write_csv(path: Path, columns: dict[str, str], rows: Rows) -> None:

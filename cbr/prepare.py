@@ -202,9 +202,11 @@ def _column(
         return words, reasons, words == ""
     with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
         numbers = column.astype(np.float32)
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    reasons = {int(p): f"{feature.name} is {numbers[p]}; it must be a finite number" for p in bad}
-    return numbers, reasons, ~np.isfinite(numbers)
+    missing = ~np.isfinite(numbers)
+    # A private feature may be missing, so there it is not wrong.
+    bad = [] if feature.private else np.flatnonzero(missing).tolist()
+    reasons = {p: f"{feature.name} is {numbers[p]}; it must be a finite number" for p in bad}
+    return numbers, reasons, missing
 
 
 def _without(rows: Rows, rejected: NDArray[np.int64]) -> Rows:

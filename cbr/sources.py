@@ -16,6 +16,7 @@ import io
 import json
 import lzma
 import math
+import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -203,6 +204,19 @@ def head_of(path: Path, size: int = 4096) -> bytes:
             return file.read(size)
     except BROKEN:
         return b""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A name to write under; the file gets its own when all is written, and not before."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise BadValue(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 # --- rows -------------------------------------------------------------------------------------

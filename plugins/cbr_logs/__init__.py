@@ -16,5 +16,8 @@ if TYPE_CHECKING:
 @hook
 def cbr_case_sources() -> list[CaseSource]:
     from cbr_logs.acpc import ACPC
+    from cbr_logs.irc import IRC
+    from cbr_logs.phh import PHH
+    from cbr_logs.stars import STARS
 
-    return [ACPC]
+    return [PHH, ACPC, IRC, STARS]

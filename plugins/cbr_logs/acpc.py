@@ -11,14 +11,18 @@ beside the log; else from `--game`; else from the one of that name that ships he
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PureWindowsPath
 
+from cbr.case import BuildOption
 from cbr.errors import BadValue
-from cbr.sources import BROKEN, BuildOption, CaseSource, Raw, Skipped, lines_of, open_bytes
+from cbr.sources import BROKEN, CaseSource, Raw, Skipped, lines_of, open_bytes, whole_file
 from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.rules import RAISE
+from cbr_holdem.table.table import Table
 from cbr_logs.domains import DOMAINS, domain_of
-from cbr_logs.gamedef import SHIPPED, GameDef, read_gamedef
+from cbr_logs.gamedef import SHIPPED, GameDef, gamedef_text, read_gamedef
 
 _HEADER = re.compile(rb"#\s*name/game/hands/seed\s+\S+\s+(\S+)")
 _MOVE = re.compile(r"r(\d+)|/")
@@ -158,6 +162,72 @@ def _by_street(betting: str, definition: GameDef) -> str:
     return _MOVE.sub(own, betting.rstrip("/"))
 
 
+# --- writing ------------------------------------------------------------------------------------
+
+
+def write(bodies: Iterator[str], path: Path) -> int:
+    """Write hands of one game as a match log, its definition beside it; how many they were."""
+    count, definition = 0, None
+    totals: Counter[str] = Counter()
+    beside = path.with_suffix(".game")
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+        for body in bodies:
+            hand = Hand.read(body)
+            own = GameDef(hand.game, tuple(hand.posts), tuple(hand.stacks))
+            if definition is None:
+                definition = own
+                file.write(f"# name/game/hands/seed {path.stem} {beside.name} 0 0\n")
+            _verify_one_game(definition, own, hand, count)
+            result = hand.result if hand.result is not None else Table.of(hand).payoffs
+            totals.update(dict(zip(hand.players, result, strict=True)))
+            file.write(_line(hand, result, count) + "\n")
+            count += 1
+        score = "|".join(_amount(total) for total in totals.values())
+        file.write(f"SCORE:{score}:{'|'.join(totals)}\n")
+    if definition is not None:
+        with whole_file(beside) as part:
+            part.write_text(gamedef_text(definition), "utf-8")
+    return count
+
+
+def _verify_one_game(first: GameDef, own: GameDef, hand: Hand, count: int) -> None:
+    if own != first:
+        raise BadValue(f"a match log has one game and one stack; hand {count + 1} has another")
+    if any(hand.antes) or any(post < 0 for post in hand.posts) or hand.unit != 1:
+        raise BadValue(f"hand {count + 1} has antes, a newcomer's post or cents; a match has none")
+    for name in hand.players:
+        if ":" in name or "|" in name:
+            raise BadValue(f"{name!r} cannot be in a match log, which divides names by : and |")
+
+
+def _line(hand: Hand, result: Sequence[float], count: int) -> str:
+    shown = [street for street in (hand.board[:6], hand.board[6:8], hand.board[8:]) if street]
+    cards = "/".join(["|".join(hand.holes), *shown])
+    won = "|".join(_amount(amount) for amount in result)
+    number = hand.number if hand.number.isdecimal() else count
+    return f"STATE:{number}:{_betting(hand)}:{cards}:{won}:{'|'.join(hand.players)}"
+
+
+def _amount(amount: float) -> str:
+    return f"{amount:.6f}".rstrip("0").rstrip(".")
+
+
+def _betting(hand: Hand) -> str:
+    """The actions as the competition writes them: no-limit amounts for the whole hand."""
+    written, street, before, top = [], 0, 0, max(hand.posts)
+    for when, _, kind, amount in Table.of(hand).tables.history(0):
+        if when > street:
+            written.append("/" * (when - street))
+            street, before = when, top
+        if kind == RAISE:
+            top = before + amount
+        sized = kind == RAISE and hand.game.betting != "limit"
+        written.append("fcr"[kind] + (str(top) if sized else ""))
+    # Where all are in, the streets that are left have no betting.
+    left = (0, 3, 4, 5).index(len(hand.board) // 2) - street
+    return "".join(written) + "/" * max(0, left)
+
+
 ACPC = CaseSource(
     name="acpc",
     meaning="match logs of the computer poker competition (STATE: lines)",
@@ -166,6 +236,7 @@ ACPC = CaseSource(
     parse=parse,
     domains=DOMAINS,
     domain_of=domain_of,
+    write=write,
     options=(
         BuildOption("game", "Game of ACPC logs: a definition file, or the name of a shipped one."),
     ),

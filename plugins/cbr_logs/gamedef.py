@@ -87,7 +87,7 @@ def _defined(betting: str, fields: dict[str, list[int]]) -> GameDef:
         small if small < big else 0,
         big,
         bet_sizes=tuple(sizes) if betting == "limit" and sizes else None,
-        cap=_cap(fields.get("maxraises", [])),
+        cap=_cap(fields.get("maxraises", [])) if betting == "limit" else 4,
         rules="acpc",
     )
     return GameDef(game, tuple(blinds), tuple(stacks))

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import DECK, UNKNOWN, name
-from cbr_holdem.situation.replay import ACTIONS, Replayed, replay
+from cbr_holdem.situation.replay import ACTIONS, Replayed, replay_arrays
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.situation.sizes import SIZES
-from cbr_holdem.table.game import MOST_SEATS, STREETS
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.game import LIMIT as GAME_LIMIT
+from cbr_holdem.table.game import MOST_SEATS, POT_LIMIT, STREETS
+from cbr_holdem.table.hand_arrays import HandArrays
 
 LIMIT, NO_LIMIT = "holdem", "holdem-nolimit"
 _BETTING = {LIMIT: "limit", NO_LIMIT: "nolimit"}
@@ -291,26 +292,11 @@ def situate(
 ) -> Situated:
     """The decisions of hands, by street; options as ``cbr build`` has them."""
     wanted = _Wanted(case_types[0].domain, players, min_hands, variant, seats, counted or {})
-    hands: list[Hand | BadValue] = []
-    left_out: dict[int, str] = {}
-    for place, body in enumerate(bodies):
-        try:
-            hand = Hand.read(body)
-            reason = wanted.excludes(hand)
-            if reason:
-                left_out[place] = reason
-                hands.append(BadValue(reason))
-            else:
-                wanted.verify(hand)
-                hands.append(hand)
-        except BadValue as error:
-            hands.append(error)
-    played = replay(hands)
-    rejected = {p: reason for p, reason in played.rejected.items() if p not in left_out}
-    names = np.full((len(hands), MOST_SEATS), "", object)
-    for place, known in enumerate(hands):
-        if isinstance(known, Hand):
-            names[place, : len(known.players)] = known.players
+    hands = HandArrays.read(bodies)
+    hands, left_out, other = wanted.of(hands)
+    played = replay_arrays(hands)
+    names = np.full((len(bodies), MOST_SEATS), "", object)
+    names[hands.place] = hands.players
     player = names[played.hand, played.situations.place[:, 1]]
     chosen = wanted.decisions(player)
     batches = {}
@@ -318,7 +304,7 @@ def situate(
         street = STREETS.index(case_type.stage)
         here = np.flatnonzero((played.situations.place[:, 0] == street) & chosen)
         batches[case_type.stage] = _batch(played, here, player, case_type.domain)
-    return Situated(batches, rejected, left_out)
+    return Situated(batches, played.rejected | other, left_out)
 
 
 def _batch(played: Replayed, here: NDArray[np.int64], player: NDArray[Any], domain: str) -> Batch:
@@ -359,21 +345,38 @@ class _Wanted:
             raise BadValue(f"--variant {variant} goes with another --type than {domain}")
         self.seats = _span(seats)
 
-    def verify(self, hand: Hand) -> None:
-        if hand.game.betting != self.betting:
-            other = next((d for d, b in _BETTING.items() if b == hand.game.betting), "")
-            build = f"; build those with --type {other}" if other else ""
-            raise BadValue(f"a hand of {hand.game.betting} betting, not {self.betting}{build}")
+    def of(self, hands: HandArrays) -> tuple[HandArrays, dict[int, str], dict[int, str]]:
+        """The hands that are wanted; those left out and those of other betting, with reasons."""
+        left_out: dict[int, str] = {}
+        other: dict[int, str] = {}
+        kinds = hands.terms[:, GAME_LIMIT] + 2 * hands.terms[:, POT_LIMIT]
+        betting = np.array(["nolimit", "limit", "potlimit"])[kinds].tolist()
+        keep = np.ones(len(hands.place), bool)
+        for at, place in enumerate(hands.place.tolist()):
+            reason = self._excludes(betting[at], hands.players[at, : hands.seats[at]].tolist())
+            if reason:
+                left_out[place] = reason
+            elif betting[at] != self.betting:
+                other[place] = self._other(betting[at])
+            else:
+                continue
+            keep[at] = False
+        return (hands if keep.all() else hands.taken(np.flatnonzero(keep))), left_out, other
 
-    def excludes(self, hand: Hand) -> str:
+    def _other(self, betting: str) -> str:
+        domain = next((d for d, b in _BETTING.items() if b == betting), "")
+        build = f"; build those with --type {domain}" if domain else ""
+        return f"a hand of {betting} betting, not {self.betting}{build}"
+
+    def _excludes(self, betting: str, players: list[str]) -> str:
         """Why the options leave a hand out; nothing if they do not."""
-        if self.filter_betting and hand.game.betting != self.betting:
+        if self.filter_betting and betting != self.betting:
             return "other betting than --variant asks for"
-        if self.seats and len(hand.players) not in self.seats:
+        if self.seats and len(players) not in self.seats:
             return "another number of players than --seats asks for"
-        if self.players and not self.players.intersection(hand.players):
+        if self.players and not self.players.intersection(players):
             return "none of --players sits there"
-        if self.min_hands and not any(self.counted[p] >= self.min_hands for p in hand.players):
+        if self.min_hands and not any(self.counted.get(p, 0) >= self.min_hands for p in players):
             return "nobody with --min-hands sits there"
         return ""
 

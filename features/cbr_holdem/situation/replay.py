@@ -14,12 +14,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
-from cbr_holdem.cards.card import DECK, UNKNOWN, cards, name
+from cbr_holdem.cards.card import DECK
 from cbr_holdem.situation.situations import Situations, look
 from cbr_holdem.situation.sizes import size_class
-from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_CHIPS, MOST_SEATS
-from cbr_holdem.table.hand import Hand, verify_names
+from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
+from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.rules import (
     ACTOR,
     BET,
@@ -57,7 +57,6 @@ _REASONS = {
     _END: "is the last, and the hand is not over",
     _BOARD: "comes when cards of the board are missing",
 }
-_CARD = {name(card): card for card in range(DECK)}
 _F, _C, _R, _SLASH, _ZERO, _NINE = (ord(letter) for letter in "fcr/09")
 _FIRST, _LAST = ord("A"), ord("J")
 
@@ -81,116 +80,55 @@ class Replayed:
     rejected: dict[int, str]
 
 
-def replay(hands: Sequence[Hand | BadValue]) -> Replayed:
-    """Replay hands; one that could not even be read is given as its error."""
-    rejected: dict[int, str] = {}
-    places: list[int] = []
-    taken: list[Hand] = []
-    decks: list[list[int]] = []
-    for place, hand in enumerate(hands):
-        try:
-            if isinstance(hand, BadValue):
-                raise hand
-            decks.append(_deck(hand))
-            taken.append(hand)
-            places.append(place)
-        except BadValue as error:
-            rejected[place] = str(error)
-    return _replayed(taken, np.array(places, np.int64), decks, rejected)
+def replay(hands: Sequence[Hand]) -> Replayed:
+    """Replay hands one has in hand; a batch of texts is faster by `replay_texts`."""
+    return replay_texts([hand.text for hand in hands])
 
 
-def _deck(hand: Hand) -> list[int]:
-    """Holes and board as numbers, if everything about the hand can be."""
-    seats = len(hand.stacks)
-    verify_names(hand.players)
-    if min(hand.stacks) <= 0 or max(hand.stacks) > MOST_CHIPS:
-        wrong = next(s for s in hand.stacks if not 0 < s <= MOST_CHIPS)
-        raise BadValue(f"a stack is {wrong}; it must be from 1 to {MOST_CHIPS:,} chips")
-    if (
-        min(hand.antes) < 0
-        or max(hand.antes) > MOST_CHIPS
-        or max(map(abs, hand.posts)) > MOST_CHIPS
-    ):
-        raise BadValue(f"posts {list(hand.posts)} and antes {list(hand.antes)} cannot be")
-    deck: list[int] = []
-    try:
-        for hole in hand.holes:
-            deck += [_CARD[hole[:2]], _CARD[hole[2:]]] if hole else [UNKNOWN, UNKNOWN]
-        board = hand.board
-        deck += [_CARD[board[at : at + 2]] for at in range(0, len(board), 2)]
-    except KeyError:
-        for text in (*hand.holes, hand.board):
-            cards(text)  # names the card
-        raise BadValue(f"hands {', '.join(hand.holes)} are not two cards each") from None
-    shown = len(deck) - 2 * seats
-    if shown not in BOARD_CARDS:
-        raise BadValue(f"the board has {shown} cards; it must be 0, 3, 4 or 5")
-    known = [card for card in deck if card != UNKNOWN]
-    if len(set(known)) != len(known):
-        double = next(card for card in known if known.count(card) > 1)
-        raise BadValue(f"{name(double)} is twice in the hands and the board")
-    return deck + [UNKNOWN] * (5 - shown)
+def replay_texts(texts: Sequence[str]) -> Replayed:
+    """Replay hands given as texts."""
+    return replay_arrays(HandArrays.read(texts))
 
 
-def _replayed(
-    hands: list[Hand],
-    places: NDArray[np.int64],
-    decks: list[list[int]],
-    rejected: dict[int, str],
-) -> Replayed:
-    count = len(hands)
-    seats = np.array([len(hand.stacks) for hand in hands], np.int64)
-    stacks, posts, antes = (np.zeros((count, MOST_SEATS), np.int64) for _ in range(3))
-    deck = np.full((count, 2 * MOST_SEATS + 5), UNKNOWN, np.int64)
-    given = np.full((count, MOST_SEATS), np.nan)
-    for at, hand in enumerate(hands):
-        n = len(hand.stacks)
-        stacks[at, :n], posts[at, :n], antes[at, :n] = hand.stacks, hand.posts, hand.antes
-        deck[at, : len(decks[at])] = decks[at]
-        if hand.result is not None:
-            given[at, :n] = hand.result
-    terms = np.array([hand.game.terms for hand in hands], np.int64).reshape(count, -1)
-    text = np.frombuffer("".join(hand.actions for hand in hands).encode(), np.uint8)
-    start = np.cumsum([0, *(len(hand.actions) for hand in hands)])
-    decisions = int(np.isin(text, (_F, _C, _R)).sum())
+def replay_arrays(hands: HandArrays) -> Replayed:
+    """Replay hands; those that break the rules join the ones that were rejected before."""
+    count = len(hands.place)
+    decisions = int((hands.end - hands.start).sum())  # no action is shorter than a letter
     seen = Situations.empty(decisions)
     moves = np.zeros((decisions, 5), np.int64)  # hand, step, action, size, chips put in before
     wrong = np.zeros((count, 2), np.int64)
     ends = np.zeros((count, 3, MOST_SEATS), np.int64)  # payoff in parts, paid, kind of end
+    posted = (hands.terms, hands.seats, hands.stacks, hands.posts, hands.antes, hands.deck)
     total = _replay(
-        (terms, seats, stacks, posts, antes, deck, text, start),
+        (*posted, hands.text, hands.start, hands.end),
         (seen.place, seen.bets, seen.hole, seen.board),
         moves,
         wrong,
         ends,
     )
     moves = moves[:total]
-    result, reasons = _results(hands, given, ends)
-    bad = np.zeros(count, bool)
+    result, reasons = _results(hands, ends)
     for at in np.flatnonzero(wrong[:, 0]).tolist():
         code, number = wrong[at].tolist()
-        bad[at] = True
-        rejected[int(places[at])] = (
-            "the hand has no actions, and is not over"
-            if not number
-            else f"action {number} {_REASONS[code]}"
+        reasons[at] = (
+            f"action {number} {_REASONS[code]}"
+            if number
+            else "the hand has no actions, and is not over or lacks its board"
         )
-    for at, reason in reasons.items():
-        if not bad[at]:
-            bad[at] = True
-            rejected[int(places[at])] = reason
+    bad = np.zeros(count, bool)
+    bad[list(reasons)] = True
     kept = np.flatnonzero(~bad[moves[:, 0]])
     chosen = moves[kept]
     situations = seen.take(kept)
     own = result[chosen[:, 0], situations.place[:, 1]]
     return Replayed(
         situations,
-        places[chosen[:, 0]],
+        hands.place[chosen[:, 0]],
         chosen[:, 1],
         chosen[:, 2],
         chosen[:, 3],
-        (own + chosen[:, 4]) / terms[chosen[:, 0], BET_SIZES],
-        rejected,
+        (own + chosen[:, 4]) / hands.terms[chosen[:, 0], BET_SIZES],
+        hands.rejected | {int(hands.place[at]): reason for at, reason in reasons.items()},
     )
 
 
@@ -200,8 +138,8 @@ _OUT, _ALONE, _SHOWN, _MUCKED = range(4)
 
 @njit(cache=True)
 def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any) -> Any:
-    """Fill what `_replayed` made room for; the number of decisions."""
-    terms, seats, stacks, posts, antes, deck, text, start = given
+    """Fill what `replay_arrays` made room for; the number of decisions."""
+    terms, seats, stacks, posts, antes, deck, text, start, end = given
     place, bets, hole, board = seen
     r = np.zeros(WIDTH, np.int64)
     m = 0
@@ -209,7 +147,7 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any) -> Any:
         deal_posted(r, terms[h], seats[h], stacks[h], posts[h], antes[h], deck[h])
         first, street, code = m, 0, _OK
         i = start[h]
-        while i < start[h + 1]:
+        while i < end[h]:
             letter = text[i]
             i += 1
             if letter == _SLASH:
@@ -221,9 +159,9 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any) -> Any:
                 letter = text[i]
                 i += 1
             amount = np.int64(-1)
-            if letter == _R and i < start[h + 1] and _ZERO <= text[i] <= _NINE:
+            if letter == _R and i < end[h] and _ZERO <= text[i] <= _NINE:
                 amount = np.int64(0)
-                while i < start[h + 1] and _ZERO <= text[i] <= _NINE:
+                while i < end[h] and _ZERO <= text[i] <= _NINE:
                     amount = 10 * amount + (text[i] - _ZERO)
                     i += 1
             m += 1  # counts this action, whatever is wrong with it
@@ -292,7 +230,7 @@ def _action(r: Any, kind: Any) -> Any:
 
 
 def _results(
-    hands: Sequence[Hand], given: NDArray[np.float64], ends: NDArray[np.int64]
+    hands: HandArrays, ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], dict[int, str]]:
     """What each seat won or lost, and the reason for each hand whose log says what cannot be.
 
@@ -303,24 +241,23 @@ def _results(
     mucked = end == _MUCKED
     unseen = mucked & (~(end == _SHOWN).any(axis=1, keepdims=True) | (played > -paid))
     result = np.where(unseen, np.nan, played)
-    told = np.isfinite(given).any(axis=1)
-    seats = np.arange(MOST_SEATS) < np.array([len(h.stacks) for h in hands]).reshape(-1, 1)
-    known = np.where(seats, given, 0.0)
+    told = np.isfinite(hands.result).any(axis=1)
+    seats = np.arange(MOST_SEATS) < hands.seats[:, None]
+    known = np.where(seats, hands.result, 0.0)
     taken = -known.sum(axis=1)  # what the house took
     sure = ~mucked.any(axis=1)
     # Odd chips may go elsewhere than by our rules.
     close = np.abs(known - played) <= np.maximum(taken, 0)[:, None] + 1.001
-    possible = (known >= -paid - 0.001) & np.isfinite(known)
-    good = np.where(sure[:, None], close, True) & possible
-    wrong = told & (~good.all(axis=1) | (taken < -0.001 * 10))
+    good = np.where(sure[:, None], close, True) & (known >= -paid - 0.001)
+    wrong = told & (~good.all(axis=1) | (taken < -0.01))
     reasons = {}
     for at in np.flatnonzero(wrong).tolist():
-        reasons[at] = f"the log gives a result of {_list(hands[at].result)}, " + (
+        reasons[at] = f"the log gives a result of {_list(known[at, seats[at]])}, " + (
             f"the rules {_list(played[at, seats[at]])}"
             if sure[at]
             else "which the betting cannot come to"
         )
-    result[told] = given[told]
+    result[told] = hands.result[told]
     return result, reasons
 
 

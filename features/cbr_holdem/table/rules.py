@@ -63,11 +63,12 @@ STACK = 15
 BET = 25  # chips put in on this street
 PAID = 35  # and in the whole hand
 POST = 45  # and before the first action: blinds, and what newcomers post
-PAYOFF = 55  # parts of chips won or lost, when the hand is over
-STRENGTH = 65  # of the hands that came to the end
-HOLE = 75  # two cards for each seat
-BOARD = 95  # all five cards; how many show depends on the street
-HISTORY = 100  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
+OVER = 55  # of the antes, what all did not have to post: it is in the pot, and never comes back
+PAYOFF = 65  # parts of chips won or lost, when the hand is over
+STRENGTH = 75  # of the hands that came to the end
+HOLE = 85  # two cards for each seat
+BOARD = 105  # all five cards; how many show depends on the street
+HISTORY = 110  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
 WIDTH = HISTORY + MOST_MOVES
 
 
@@ -250,8 +251,10 @@ def deal_posted(
     _seat(r, seats, stacks, deck)
     last = seats - 1
     highest = np.int64(0)
+    all_post = antes[:seats].min()
     for seat in range(seats):
         _post_ante(r, seat, antes[seat])
+        r[OVER + seat] = max(np.int64(0), r[PAID + seat] - all_post)
         _post(r, seat, abs(posts[seat]))
         if posts[seat] > 0 and posts[seat] >= highest:
             last, highest = seat, posts[seat]
@@ -272,6 +275,7 @@ def _seat(r: Any, seats: Any, stacks: Any, deck: Any) -> None:
         r[BET + seat] = 0
         r[PAID + seat] = 0
         r[POST + seat] = 0
+        r[OVER + seat] = 0
         r[PAYOFF + seat] = 0
         if seat < seats:
             r[HOLE + 2 * seat] = deck[2 * seat]
@@ -323,6 +327,20 @@ def _settle(r: Any, terms: Any) -> None:
     """Share out the pots: each level of money among the best of those who put in as much."""
     n = r[SEATS]
     r[ACTOR] = -1
+    over = np.int64(0)
+    for seat in range(n):
+        over += r[OVER + seat]
+        r[PAID + seat] -= r[OVER + seat]
+    _settle_bets(r, terms, over)
+    if over:
+        for seat in range(n):
+            r[PAID + seat] += r[OVER + seat]
+            r[PAYOFF + seat] -= PARTS * r[OVER + seat]
+
+
+@njit(cache=True)
+def _settle_bets(r: Any, terms: Any, over: Any) -> None:
+    n = r[SEATS]
     even = True  # everybody who is in has put in the same, and nobody more
     most = np.int64(0)
     for seat in range(n):
@@ -344,7 +362,7 @@ def _settle(r: Any, terms: Any) -> None:
                 else:
                     r[STRENGTH + seat] = seven_strength(key)
     if even:
-        pot = np.int64(0)
+        pot = over
         best = np.int64(-1)
         r[LIVE] = ~r[FOLDED]
         for seat in range(n):
@@ -355,16 +373,15 @@ def _settle(r: Any, terms: Any) -> None:
         return
     # A hand that wins no pot is dead, and pots that differ only by dead hands are one pot.
     r[LIVE] = 0
-    _share_levels(r, terms, True)
-    _share_levels(r, terms, False)
+    _share_levels(r, terms, True, over)
+    _share_levels(r, terms, False, over)
 
 
 @njit(cache=True)
-def _share_levels(r: Any, terms: Any, look: Any) -> None:
+def _share_levels(r: Any, terms: Any, look: Any, pot: Any) -> None:
     """Go through the levels of money; `look` marks who wins something, else it is shared out."""
     n = r[SEATS]
     level = np.int64(0)
-    pot = np.int64(0)
     while True:
         upper = np.int64(-1)
         for seat in range(n):

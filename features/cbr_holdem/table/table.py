@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import DECK, cards, names, verify_distinct
+from cbr_holdem.cards.card import UNKNOWN, cards, names, verify_distinct
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game, verify_stacks
+from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.rules import (
     BOARD,
     CALL,
@@ -18,11 +20,13 @@ from cbr_holdem.table.rules import (
     SEATS,
     act,
     deal,
+    deal_posted,
     new_tables,
     raise_limits,
     to_call,
 )
 
+_MOVES = re.compile(r"([fcr])(\d*)")
 KINDS = {"f": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}
 
 
@@ -50,6 +54,9 @@ class Legal:
 class Table:
     """A hand at one table, action by action.
 
+    A card may be UNKNOWN, where it need not be known. `posts` and `antes` are what each seat puts
+    in before the first action, if that is not the game's blinds and ante.
+
     >>> table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
     >>> str(table.legal())
     'fold, call 10, raise to 20'
@@ -64,6 +71,8 @@ class Table:
         stacks: Sequence[int],
         hands: str | Sequence[int],
         board: str | Sequence[int],
+        posts: Sequence[int] | None = None,
+        antes: Sequence[int] | None = None,
     ) -> None:
         for stack in stacks:
             if not isinstance(stack, int | np.integer) or abs(stack) > 2**62:
@@ -76,15 +85,34 @@ class Table:
             raise BadValue(f"{len(stacks)} players need {2 * len(stacks)} cards, not {len(held)}")
         if len(table) != 5:
             raise BadValue(f"a board has 5 cards in the end, not {len(table)}")
-        if not all(0 <= card < DECK for card in [*held, *table]):
+        if not all(0 <= card <= UNKNOWN for card in [*held, *table]):
             raise BadValue("cards are numbered from 0 to 51")
-        verify_distinct([*held, *table], "hands and board")
+        verify_distinct([c for c in [*held, *table] if c != UNKNOWN], "hands and board")
         self.game = game
         self.terms = game.terms
         self.tables = new_tables(1)
         self.rows = self.tables.rows
         deck = np.array([*held, *table], np.uint8)
-        deal(self.rows[0], self.terms, len(stacks), chips[0], deck)
+        if posts is None:
+            deal(self.rows[0], self.terms, len(stacks), chips[0], deck)
+        else:
+            given, dead = (np.array(p, np.int64) for p in (posts, antes or [0] * len(stacks)))
+            deal_posted(self.rows[0], self.terms, len(stacks), chips[0], given, dead, deck)
+
+    @classmethod
+    def of(cls, hand: Hand) -> Table:
+        """The table at the end of a hand that the rules allow; `BadValue` if they do not."""
+        held = [card for hole in hand.holes for card in cards(hole) or [UNKNOWN, UNKNOWN]]
+        board = cards(hand.board)
+        board += [UNKNOWN] * (5 - len(board))
+        table = cls(hand.game, hand.stacks, held, board, hand.posts, hand.antes)
+        for letter, amount in _MOVES.findall(hand.actions):
+            if letter == "f":
+                table.verify_going()  # some fold where they could check
+                act(table.rows[0], table.terms, FOLD, 0)
+            else:
+                table.play(letter, int(amount) if amount else None)
+        return table
 
     @property
     def seats(self) -> int:

@@ -1,0 +1,515 @@
+"""The IRC poker database: months of play on a channel, each a folder of files that go together.
+
+    holdem1/199906/hdb           928000001 1 35840 2  2/20 0/0 0/0 1/30  6h 2c 5h
+    holdem1/199906/hroster       928000001 2 ann bob
+    holdem1/199906/pdb/pdb.ann   ann 928000001 2 1 Bc b - -  2498 20 30
+    holdem1/199906/pdb/pdb.bob   bob 928000001 2 2 Bk f - -   870 10  0
+
+`hdb` has a line for each hand, `hroster` its players, and `pdb.NAME` what a player did in each of
+his hands; the timestamp joins them. No amounts are logged, so only fixed limit can be read: there
+the stakes follow from the channel. A hand whose lines are missing, cut or at odds is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice, zip_longest
+from operator import sub
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr.sources import BROKEN, CaseSource, Raw, Skipped, lines_of, open_bytes, plain_name
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
+from cbr_holdem.table.hand import game_text
+from cbr_logs.domains import DOMAINS, domain_of
+
+
+@dataclass(frozen=True)
+class _Channel:
+    """What is played on a channel, as it stands in a hand's text."""
+
+    text: bytes
+    two_blinds: bytes
+    one_blind: bytes
+
+
+def _limit(small_bet: int) -> _Channel:
+    """Blinds of half a small bet and of one. There are raises beyond any cap in the logs."""
+    half = small_bet // 2
+    game = game_text(Game("limit", half, small_bet, cap=None))
+    return _Channel(game.encode(), b"%d,%d" % (half, small_bet), b"%d,0" % small_bet)
+
+
+_GAMES = {
+    **dict.fromkeys(("holdem", "holdemii", "holdem1", "botsonly", "h1-nobots"), _limit(10)),
+    "holdem2": _limit(20),
+    "holdem3": _limit(50),
+}
+_HDB = re.compile(rb"^[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+/\d+[ \t]", re.MULTILINE)
+_CARDS = frozenset(f"{rank}{suit}".encode() for rank in "23456789TJQKA" for suit in "cdhs")
+_COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
+#: No line of the database comes near this; longer ones are damage.
+_LONGEST = 1024
+#: Several times what a month has; together with its index it is below 1 GB.
+_MOST_BYTES, _MOST_LINES = 400_000_000, 8_000_000
+#: Timestamps have 9 or 10; more than these do not fit into 64 bits.
+_MOST_DIGITS, _NO_STAMP = 18, -1
+#: Lines of hdb that are joined with the others at a time.
+_CHUNK = 4096
+_SEATS = "ABCDEFGHIJ"
+#: The positions at a table of so many players, as they are written.
+_POSITIONS = {
+    b"%d" % count: [b"%d" % position for position in range(1, count + 1)]
+    for count in range(2, MOST_SEATS + 1)
+}
+#: Fields of a line of hdb: eight, and the cards of the board.
+_DEALT = frozenset(8 + cards for cards in BOARD_CARDS)
+#: Fields of a line of pdb: without and with cards.
+_UNSHOWN = 11
+_FIELDS = frozenset((_UNSHOWN, _UNSHOWN + 2))
+#: Streets that are reached with so many cards on the board.
+_REACHED = {cards: street + 1 for street, cards in enumerate(BOARD_CARDS)}
+_LETTERS = {"k": "c", "c": "c", "b": "r", "r": "r", "f": "f", "Q": "f", "K": "f"}
+
+#: What a hand is made of: the channel, its line of hdb, its lines of hroster and of pdb.
+_Joined = tuple[str, bytes, bytes, bytes]
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def _can_read(path: Path, head: bytes) -> bool:
+    """Whether this is a list of hands, or one of the files that go with it.
+
+    There are thousands of those in a month: for them it costs no more than looking for the list.
+    """
+    name = plain_name(path)
+    if name == "hdb":
+        return _HDB.search(head) is not None
+    if name == "hroster" or (name.startswith("pdb.") and path.parent.name == "pdb"):
+        return _file(_month(path), "hdb") is not None
+    return False
+
+
+def _month(path: Path) -> Path:
+    """The folder of a month that a file of the database is in."""
+    return path.parent.parent if plain_name(path).startswith("pdb.") else path.parent
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    """The file of this name in a folder, compressed or not."""
+    found = (folder / (name + suffix) for suffix in _COMPRESSED)
+    return next((path for path in found if path.is_file()), None)
+
+
+def _identity(path: Path) -> str:
+    """Channel, month and name: every month's files are called the same.
+
+    >>> _identity(Path("/data/h1-nobots/199911/hdb.gz"))
+    'h1-nobots/199911/hdb'
+    """
+    month = _month(path).resolve()
+    inside = ["pdb"] if plain_name(path).startswith("pdb.") else []
+    return "/".join([month.parent.name, month.name, *inside, plain_name(path)])
+
+
+def _read(path: Path) -> Iterator[Raw | Skipped]:
+    """Each hand of a month with the lines that belong to it, in the order of hdb."""
+    if plain_name(path) != "hdb":
+        return
+    month, refusal = None, ""
+    try:
+        month = _Month(path)
+    except BadValue as error:
+        refusal = str(error)
+    with open_bytes(path) as (stream, position):
+        lines = _numbered(lines_of(stream, _LONGEST))
+        while chunk := list(islice(lines, _CHUNK)):
+            offset = position()
+            if month is None:
+                yield from (Skipped(number, refusal, offset) for number, _ in chunk)
+            else:
+                yield from month.hands(chunk, offset)
+
+
+def _numbered(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, bytes | str]]:
+    """The lines that are not blank by number; for one that cannot be had, the reason."""
+    number = 0
+    try:
+        for number, line in lines:
+            if line is None:
+                yield number, f"the line is longer than {_LONGEST} characters"
+            elif line.strip():
+                yield number, line
+    except BROKEN as error:
+        yield number + 1, f"the file breaks off: {error}"
+
+
+class _Month:
+    """The files of a month, in which the lines of a hand can be found.
+
+    `BadValue` if no hand of the month can be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        month = _month(path)
+        self._channel = month.resolve().parent.name
+        if self._channel not in _GAMES:
+            raise BadValue(
+                f"channel {self._channel!r} is not a fixed-limit hold'em channel, "
+                f"and the database holds no amounts"
+            )
+        roster, folder = _file(month, "hroster"), month / "pdb"
+        if roster is None:
+            raise BadValue("there is no hroster beside this hdb")
+        if not folder.is_dir():
+            raise BadValue("there is no folder pdb beside this hdb")
+        self._dealt = _Lines([path], 0)
+        self._rosters = _Lines([roster], 0)
+        self._players = _Lines(sorted(folder.glob("pdb.*")), 1)
+
+    def hands(
+        self, chunk: Sequence[tuple[int, bytes | str]], offset: int
+    ) -> Iterator[Raw | Skipped]:
+        """What numbered lines of hdb give, each a hand with its other lines or a reason."""
+        stamps = np.array([_stamp(line) for _, line in chunk], np.int64)
+        hands = self._dealt.counts(stamps)
+        stamps[hands > 1] = _NO_STAMP  # so that no line is taken twice, however often it is asked
+        rosters, players = self._rosters.find(stamps), self._players.find(stamps)
+        found = zip(chunk, stamps.tolist(), hands.tolist(), rosters, players, strict=True)
+        for (number, line), stamp, count, roster, played in found:
+            if stamp != _NO_STAMP and not isinstance(line, str):
+                yield Raw((self._channel, line, roster, played), number, offset)
+            elif isinstance(line, str):
+                yield Skipped(number, line, offset)
+            elif count > 1:
+                yield Skipped(number, f"{count} hands have one timestamp", offset)
+            else:
+                yield Skipped(number, "the line does not begin with a timestamp", offset)
+
+
+def _stamp(line: bytes | str) -> int:
+    """The timestamp that a line of hdb begins with."""
+    first = line.split(None, 1)[0] if isinstance(line, bytes) else b""
+    return int(first) if first.isdigit() and len(first) <= _MOST_DIGITS else _NO_STAMP
+
+
+class _Lines:
+    """The lines of files, found by a timestamp that is one of their first fields.
+
+    The text stays as one piece, with a sorted index beside it: a Python object for each of
+    millions of lines would take several times the room.
+    """
+
+    def __init__(self, paths: Sequence[Path], field: int) -> None:
+        text = _text_of(paths)
+        count = text.count(b"\n")
+        if count > _MOST_LINES:
+            raise BadValue(f"the month has more than {_MOST_LINES:,} lines in {paths[0].name}")
+        stamps = np.zeros(count, np.int64)
+        starts, lengths = np.zeros(count, np.int32), np.zeros(count, np.uint16)
+        self._bytes = np.frombuffer(text, np.uint8)
+        kept = int(_scan(self._bytes, field, stamps, starts, lengths))
+        order = np.argsort(stamps[:kept], kind="stable")
+        self._stamps, self._starts, self._lengths = stamps[order], starts[order], lengths[order]
+
+    def counts(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many lines have each of these timestamps."""
+        last = np.searchsorted(self._stamps, stamps, "right")
+        return last - np.searchsorted(self._stamps, stamps)
+
+    def find(self, stamps: NDArray[np.int64]) -> Iterator[bytes]:
+        """The lines with each of these timestamps; more than a hand can have are not all given."""
+        first = np.searchsorted(self._stamps, stamps)
+        count = np.minimum(self.counts(stamps), MOST_SEATS + 1)
+        text, ends = _gather(self._bytes, self._starts, self._lengths, first, count)
+        found, start = text.tobytes(), 0
+        for end in ends.tolist():
+            yield found[start:end]
+            start = end + 1
+
+
+def _text_of(paths: Sequence[Path]) -> bytearray:
+    """The files one after the other, each ending in a line's end, as far as they can be read.
+
+    What a damaged file does not give is missed when a hand needs it.
+    """
+    text = bytearray()
+    for path in paths:
+        try:
+            with open_bytes(path) as (file, _):
+                while piece := file.read(1 << 20):
+                    text += piece
+                    if len(text) > _MOST_BYTES:
+                        raise BadValue(
+                            f"the month has more than {_MOST_BYTES:,} bytes in {path.name} "
+                            f"and what comes before it"
+                        )
+        except BROKEN:
+            pass
+        if text and text[-1] != ord("\n"):
+            text += b"\n"
+    return text
+
+
+def _scan_lines(text: Any, field: Any, stamps: Any, starts: Any, lengths: Any) -> Any:
+    """Fill in the lines whose field of this number (from 0) is a timestamp; how many there are."""
+    kept = 0
+    start = 0
+    for end in range(len(text)):
+        if text[end] != 10:
+            continue
+        at = start
+        for part in range(field + 1):
+            while at < end and (text[at] == 32 or 9 <= text[at] <= 13):
+                at += 1
+            if part < field:
+                while at < end and not (text[at] == 32 or 9 <= text[at] <= 13):
+                    at += 1
+        stamp = np.int64(0)
+        first = at
+        while at < end and 48 <= text[at] <= 57 and at - first < _MOST_DIGITS:
+            stamp = 10 * stamp + (text[at] - 48)
+            at += 1
+        whole = at > first and (text[at] == 32 or 9 <= text[at] <= 13)
+        if whole and end - start <= _LONGEST:
+            stamps[kept], starts[kept], lengths[kept] = stamp, start, end - start
+            kept += 1
+        start = end + 1
+    return kept
+
+
+def _gather_lines(text: Any, starts: Any, lengths: Any, first: Any, count: Any) -> Any:
+    """Spans of lines one after the other, every line with its end, and where each span ends."""
+    room = len(first)
+    for i in range(len(first)):
+        for place in range(first[i], first[i] + count[i]):
+            room += lengths[place] + 1
+    found = np.empty(room, np.uint8)
+    ends = np.empty(len(first), np.int64)
+    at = 0
+    for i in range(len(first)):
+        for place in range(first[i], first[i] + count[i]):
+            if place > first[i]:
+                found[at] = 10
+                at += 1
+            for letter in range(starts[place], starts[place] + lengths[place]):
+                found[at] = text[letter]
+                at += 1
+        ends[i] = at
+        found[at] = 10
+        at += 1
+    return found[:at], ends
+
+
+_scan, _gather = njit(cache=True)(_scan_lines), njit(cache=True)(_gather_lines)
+
+
+# --- hands --------------------------------------------------------------------------------------
+
+
+def parse(data: _Joined) -> str:
+    """The `Hand.text` of the hand that joined lines are about; `BadValue` if they are not one hand.
+
+    There are millions of lines, so this goes by columns, which compiled code does most of the work
+    on, and writes the text from the bytes that are there.
+    """
+    channel, line, roster, lines = data
+    dealt = line.split()
+    if len(dealt) not in _DEALT or not dealt[0].isdigit():
+        raise BadValue(f"the line of hdb has {len(dealt)} fields; it must be 8, 11, 12 or 13")
+    seats = _seated([player.split() for player in lines.split(b"\n")], dealt[3], roster)
+    names, _, _, _, preflop, flop, turn, river, stacks, paid, won, *_ = zip(*seats, strict=False)
+    if not b"".join(stacks + paid + won).isdigit():
+        raise BadValue("amounts of chips are not whole numbers")
+    put, win = list(map(int, paid)), list(map(int, won))
+    blinds, outs, *moves = zip(*map(_moves, _SEATS, preflop, flop, turn, river), strict=True)
+    _verify_end(dealt[7], outs.count(False), sum(put), sum(win))
+    game = _GAMES[channel]
+    fields = (
+        dealt[0],
+        game.text,
+        b",".join(stacks),
+        _posts(blinds, game),
+        b"",  # no antes
+        _holes(seats, dealt[8:]),
+        b"".join(dealt[8:]),
+        _actions(moves, 1 + blinds[1], len(dealt) - 8),
+        b",".join([b"%d" % net for net in map(sub, win, put)]),
+        *names,
+    )
+    return _text(b"\t".join(fields))
+
+
+def _text(text: bytes) -> str:
+    return text.decode("latin-1")
+
+
+def _seated(players: list[list[bytes]], count: bytes, roster: bytes) -> list[list[bytes]]:
+    """The players' lines in the order of their seats, if they are those of all the players."""
+    listed = roster.split()
+    if _FIELDS.issuperset(map(len, players)) and listed[1:2] == [count]:
+        seated = {fields[3]: fields for fields in players}
+        seats = [seated[position] for position in _POSITIONS.get(count, ()) if position in seated]
+        if (
+            len(seats) == len(players) == len(listed) - 2 == int(count)
+            and [fields[2] for fields in seats].count(count) == len(seats)
+            and len({fields[0] for fields in seats}.intersection(listed[2:])) == len(seats)
+        ):
+            return seats
+    raise BadValue(_trouble(players, count, roster))
+
+
+def _trouble(players: list[list[bytes]], count: bytes, roster: bytes) -> str:
+    """Why lines are not those of all the players."""
+    listed = roster.split()
+    if count not in _POSITIONS:
+        return f"{_text(count)} players; a table has 2 to {MOST_SEATS}"
+    if not listed:
+        return "no line in hroster"
+    if b"\n" in roster:
+        return "two hands have one timestamp in hroster"
+    if listed[1:2] != [count] or len(listed) != len(_POSITIONS[count]) + 2:
+        return f"{_text(count)} players in hdb, but hroster is cut off or lists others"
+    for fields in players:
+        if len(fields) not in _FIELDS:
+            return _bad_line(fields, listed[2])
+        if fields[2] != count:
+            return f"{_text(fields[2])} players in the line of {_text(fields[0])!r}, not as in hdb"
+    names = [fields[0] for fields in players]
+    missing = next((_text(name) for name in listed[2:] if name not in names), "")
+    other = next((_text(name) for name in names if name not in listed[2:]), "")
+    if missing and other:
+        return f"players of hroster and pdb differ: {missing!r} and {other!r}"
+    if missing:
+        return f"no line for player {missing!r}"
+    if other or len(names) != len(_POSITIONS[count]) or len(set(names)) != len(names):
+        return f"{len(names)} lines in pdb for {_text(count)} players, or one sits there twice"
+    return "the players' positions are not each once from 1 on"
+
+
+def _bad_line(fields: list[bytes], first: bytes) -> str:
+    """Why a line of pdb is none."""
+    if not fields:
+        return f"no line for player {_text(first)!r}, nor for any other"
+    what = "is cut off" if len(fields) < max(_FIELDS) else "holds more than one record"
+    return f"the line of player {_text(fields[0])!r} {what}: it has {len(fields)} fields"
+
+
+def _verify_end(pair: bytes, players: int, put: int, won: int) -> None:
+    """Whether as many came to the end, and for as many chips, as hdb says."""
+    told = pair.split(b"/")
+    if len(told) != 2 or not b"".join(told).isdigit():
+        raise BadValue(f"{_text(pair)!r} in hdb is not players and pot")
+    if int(told[0]) != players:
+        raise BadValue(f"{int(told[0])} players were in at the end, by their actions {players}")
+    if not int(told[1]) == put == won:
+        raise BadValue(f"the pot is {int(told[1])}, but {put} were put in and {won} won")
+
+
+def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:
+    """The cards that each player showed; `BadValue` if they or the board's are no cards."""
+    known = [*board]
+    holes = []
+    for fields in seats:
+        if len(fields) > _UNSHOWN:
+            known += fields[_UNSHOWN:]
+            holes.append(b"".join(fields[_UNSHOWN:]))
+        else:
+            holes.append(b"")
+    if not _CARDS.issuperset(known):
+        wrong = next(card for card in known if card not in _CARDS)
+        raise BadValue(f"{_text(wrong)!r} is no card")
+    return b",".join(holes)
+
+
+def _posts(blinds: Sequence[bool], game: _Channel) -> bytes:
+    """What was posted: two blinds, or a full one by the first seat alone."""
+    if not blinds[0] or sum(blinds) > 1 + blinds[1]:
+        posted = ", ".join(str(seat + 1) for seat, blind in enumerate(blinds) if blind)
+        raise BadValue(f"blinds are posted by positions {posted or 'none'}; it must be 1, or 1, 2")
+    return (game.two_blinds if blinds[1] else game.one_blind) + b",0" * (len(blinds) - 2)
+
+
+def _actions(moves: Sequence[tuple[Any, ...]], blinds: int, board: int) -> bytes:
+    """All actions in their order: each player's first of a street, then the second ones, ...
+
+    Before the flop those who posted come last.
+    """
+    first, *firsts, more, more_flop, more_turn, more_river = moves
+    streets = [b"".join(first[blinds:] + first[:blinds]), *map(b"".join, firsts)]
+    if any(more):
+        streets[0] += _in_turn(more[blinds:] + more[:blinds])
+    if any(more_flop):
+        streets[1] += _in_turn(more_flop)
+    if any(more_turn):
+        streets[2] += _in_turn(more_turn)
+    if any(more_river):
+        streets[3] += _in_turn(more_river)
+    reached = _REACHED[board]
+    if any(streets[reached:]):
+        raise BadValue(f"the betting goes on when the board has {board} cards")
+    return b"/".join(streets[:reached])
+
+
+def _in_turn(players: Sequence[Sequence[bytes]]) -> bytes:
+    """Everybody's first, then everybody's second and so on.
+
+    >>> _in_turn([[b"Cc", b"Cf"], [], [b"Br"]])
+    b'CcBrCf'
+    """
+    return b"".join(chain.from_iterable(zip_longest(*filter(None, players), fillvalue=b"")))
+
+
+@lru_cache(maxsize=1 << 15)
+def _moves(seat: str, *streets: bytes) -> tuple[bool | bytes | Sequence[bytes], ...]:
+    """Whether a player posted, whether he was out at the end, his first action on each of the four
+    streets, and the others on each of the streets.
+
+    >>> _moves("A", b"Bc", b"kr", b"bA", b"-")
+    (True, False, b'Ac', b'Ac', b'Ar', b'', (), (b'Ar',), (), ())
+
+    Who leaves (`Q`, or is made to: `K`) folds by it, unless he has folded.
+
+    >>> _moves("C", b"c", b"KQ", b"-", b"-")[:6], _moves("D", b"f", b"Q", b"-", b"-")[:6]
+    ((False, True, b'Cc', b'Cf', b'', b''), (False, True, b'Df', b'', b'', b''))
+    """
+    out = all_in = False
+    played = []
+    for street in (streets[0].removeprefix(b"B"), *streets[1:]):
+        moves = []
+        for letter in "" if street == b"-" else _text(street):
+            if letter in "QK" and all_in:
+                raise BadValue("a player who is all in leaves: a fold when it is not his turn")
+            if letter in "QK" and out:
+                continue
+            if letter == "A" and not (out or all_in):
+                all_in = True
+            elif letter in _LETTERS and not (out or all_in):
+                moves.append(f"{seat}{_LETTERS[letter]}".encode())
+                out = _LETTERS[letter] == "f"
+            else:
+                raise BadValue(f"actions {_text(b' '.join(streets))!r} cannot be")
+        played.append(tuple(moves))
+    first = [b"".join(moves[:1]) for moves in played]
+    return streets[0].startswith(b"B"), out, *first, *(moves[1:] for moves in played)
+
+
+IRC = CaseSource(
+    name="irc",
+    meaning="IRC poker database: hdb of a month, with hroster and pdb beside it (fixed limit)",
+    can_read=_can_read,
+    read=_read,
+    parse=parse,
+    domains=DOMAINS,
+    domain_of=domain_of,
+    identity=_identity,
+)
