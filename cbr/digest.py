@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cbr.case import CaseType, Value
@@ -63,23 +64,24 @@ def sum_of_rows(
 def _words(text: str) -> tuple[int, int]:
     """Two words of 64 bits that stand for a text: a short one itself, a long one hashed."""
     given = text.encode("utf-8")
-    mark = (
-        given.ljust(16, b"\xff")
-        if len(given) < 16
-        else hashlib.blake2b(given, digest_size=16).digest()
-    )
-    return int.from_bytes(mark[:8], "big"), int.from_bytes(mark[8:], "big")
+    short = len(given) < 16
+    mark = given.ljust(16, b"\0") if short else hashlib.blake2b(given, digest_size=16).digest()
+    return int.from_bytes(mark[:8], "little"), int.from_bytes(mark[8:], "little")
 
 
 def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint64]:
-    """The words [2, n] of n texts; each different text is hashed once."""
+    """The words [2, n] of n texts."""
     import numpy as np
 
-    texts = [str(cell) for cell in column]
+    texts = [cell if type(cell) is str else str(cell) for cell in column]
+    with suppress(UnicodeEncodeError):
+        # Short and plain ones as they are in memory, which is what `_words` gives.
+        cells = np.array(texts, "S")
+        if cells.itemsize < 16:
+            return cells.astype("S16").view("<u8").astype(np.uint64).reshape(-1, 2).T
     places: dict[str, int] = {}
     order = [places.setdefault(text, len(places)) for text in texts]
-    found = np.array([_words(text) for text in places], np.uint64).reshape(-1, 2)
-    return found[order].T
+    return np.array([_words(text) for text in places], np.uint64).reshape(-1, 2)[order].T
 
 
 _STEP = 0x9E3779B97F4A7C15

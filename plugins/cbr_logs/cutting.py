@@ -2,50 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from cbr.sources import BROKEN, Raw, Skipped, lines_of, open_bytes
+from cbr.sources import BROKEN, Raw, Skipped, open_bytes
 
 #: No hand is longer; what is comes from a damaged file.
 LONGEST = 1 << 20
+_BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 
 
-def sections(
-    path: Path, begins: Callable[[bytes], object], keep_first: bool
-) -> Iterator[Raw | Skipped]:
+def sections(path: Path, begins: re.Pattern[bytes], keep_first: bool) -> Iterator[Raw | Skipped]:
     """The pieces of a text file, each from a line that `begins` one to the next.
 
+    The pattern is searched in many lines at once (`re.MULTILINE`) and must match a whole line.
     `keep_first` says whether that line is part of the piece. Lines before the first such line are
-    a piece too, unless all are empty. A piece that cannot be right is skipped, not the file.
+    a piece too, unless all are empty. A piece that is too long is skipped, and costs no memory.
     """
     with open_bytes(path) as (stream, position):
-        piece: list[bytes] = []
-        start, size, number = 1, 0, 0
-        wrong = ""
-        try:
-            for number, line in lines_of(stream, LONGEST):
-                if number == 1 and line is not None:
-                    line = line.removeprefix(_BOM)
-                if line is not None and begins(line):
-                    yield from _piece(piece, start, wrong, position())
-                    piece, start, size, wrong = [line] if keep_first else [], number, 0, ""
-                elif line is None:
-                    piece, wrong = [], f"line {number} has more than {LONGEST:,} bytes"
-                elif not wrong:
-                    piece.append(line)
-                    size += len(line) + 1
-                    if size > LONGEST:
-                        piece, wrong = [], f"a hand of more than {LONGEST:,} bytes"
-        except BROKEN as error:
-            yield Skipped(start, f"the file breaks off: {error}", position())
-            return
-        yield from _piece(piece, start, wrong, position())
+        text = stream.read(0)
+        line, header, too_long = 1, 0, 0  # `too_long`: the line where a piece began that is
+        while True:
+            try:
+                block = stream.read(_BLOCK)
+            except BROKEN as error:
+                yield Skipped(line, f"the file breaks off: {error}", position())
+                return
+            text = text + block if line > 1 or text else block.removeprefix(_BOM)
+            # A line that is not all there yet is left for the next time.
+            whole = text.rfind(b"\n") + 1 if block else len(text)
+            start = 0
+            for found in begins.finditer(text, header, whole):
+                first = start if keep_first else start + header
+                yield from _piece(text[first : found.start()], line, too_long, position())
+                line += text.count(b"\n", start, found.start())
+                start, header, too_long = found.start(), found.end() - found.start(), 0
+            if not block:
+                first = start if keep_first else start + header
+                yield from _piece(text[first:], line, too_long, position())
+                return
+            text = text[start:]
+            if len(text) > LONGEST:
+                # Of a piece that is too long only a line that may begin the next one is kept.
+                too_long = too_long or line
+                keep = text.rfind(b"\n") + 1
+                line += text.count(b"\n", 0, keep)
+                text, header = text[keep:][:LONGEST], 0
 
 
-def _piece(lines: list[bytes], start: int, wrong: str, offset: int) -> Iterator[Raw | Skipped]:
-    if wrong:
-        yield Skipped(start, wrong, offset)
-    elif any(lines):
-        yield Raw(b"\n".join(lines), start, offset)
+def _piece(text: bytes, line: int, too_long: int, offset: int) -> Iterator[Raw | Skipped]:
+    if too_long or len(text) > LONGEST:
+        yield Skipped(too_long or line, f"a hand of more than {LONGEST:,} bytes", offset)
+    elif not text.isspace() and text:
+        yield Raw(text, line, offset)

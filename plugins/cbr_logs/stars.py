@@ -28,7 +28,7 @@ from cbr_logs.domains import DOMAINS, domain_of
 _M = r"[$€£]?((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
 _ALL_IN = r"(?: and is all-in)?\s*\Z"
 
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?(?:PokerStars|Poker)\b[^#\n]*\b(?:Hand|Game) #\w", re.M)
+_BEGINS = re.compile(rb"^(?:\xef\xbb\xbf)?(?:PokerStars|Poker)\b[^#\n]*\b(?:Hand|Game) #\w", re.M)
 _HEADER = re.compile(r"(?:PokerStars|Poker)\b[^#]*\b(?:Hand|Game) #([\w-]+)\W*(.*)")
 _TERMS = re.compile(r"(?<!\+ )Hold'?em (No Limit|Pot Limit|Fixed Limit|Limit)\b")
 _STAKES = re.compile(rf"[(,]\s*{_M}/{_M}(.*)")
@@ -110,7 +110,7 @@ def _can_read(path: Path, head: bytes) -> bool:
 
 def read(path: Path) -> Iterator[Raw | Skipped]:
     """The hands of a file, as bytes for `parse`."""
-    return sections(path, _BEGINS.match, keep_first=True)
+    return sections(path, _BEGINS, keep_first=True)
 
 
 def parse(data: bytes) -> str:

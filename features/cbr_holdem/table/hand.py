@@ -161,6 +161,8 @@ def _numbers(amounts: Sequence[int]) -> str:
 
 
 def _short(amount: float) -> str:
+    if type(amount) is int:
+        return str(amount)
     return f"{amount:.6f}".rstrip("0").rstrip(".")
 
 
