@@ -81,14 +81,10 @@ class Done:
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
     skipped_again: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    cases: dict[str, int] = field(default_factory=dict)
-    hidden_cases: dict[str, int] = field(default_factory=dict)
-    taken_in: int = 0
-    packed: bytes = b""
 
     @property
     def is_new(self) -> bool:
-        return bool(self.taken_in or self.skipped)
+        return bool(self.records or self.skipped)
 
     def put_into(self, base: Casebase) -> None:
         """Write it into a casebase, inside a transaction."""
@@ -138,19 +134,6 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
             rows = done.rows[case_type.stage]
             columns = [rows.features[feature.name] for feature in case_type.features]
             done.hashes[case_type.stage] = sum_of_rows(case_type, [*columns, rows.solution])
-    return done
-
-
-def work_and_pack(setup: Setup, job: Job) -> Done:
-    """As `work`, with what there is to write packed into one piece, which travels well."""
-    done = work(setup, job)
-    if done.is_new:
-        _, case_types = _ready(setup.files, setup.case_types, None)
-        with Casebase.in_memory(case_types) as part:
-            with part.transaction():
-                done.put_into(part)
-            done.packed = part.packed()
-    done.records, done.rows, done.hidden = [], {}, {}
     return done
 
 
@@ -215,6 +198,3 @@ def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepar
         for stage, rows in given.items():
             if len(rows):
                 taken[stage] = dataclasses.replace(rows, record=moved[rows.record])
-    done.taken_in = len(done.records)
-    done.cases = {stage: len(rows) for stage, rows in done.rows.items()}
-    done.hidden_cases = {stage: len(rows) for stage, rows in done.hidden.items()}

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.archives import Place, files_in, places
-from cbr.batches import Done, Job, Setup, count, work, work_and_pack
+from cbr.batches import Done, Job, Setup, count, work
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import case_types_of, differences, types_in, wished
@@ -95,7 +95,7 @@ def build(
         if any(name in reading.options for name in _surveys(writer.case_types)):
             setup = setup.counted_by(_survey(reading, setup, executor))
         total, done = sum(path.stat().st_size for path in files), 0
-        run = partial(work_and_pack, setup) if executor else partial(work, setup, plugins=plugins)
+        run = partial(work, setup, plugins=None if executor else plugins)
         with closing(in_order(executor, run, reading.jobs(writer))) as results:
             for result in results:
                 writer.write(result)
@@ -303,19 +303,16 @@ class _Writer:
         if self.base is None:
             self.base, self.created = self._created()
         try:
-            if done.packed:
-                self.base.merge(done.packed)
-            else:
-                with self.base.transaction():
-                    done.put_into(self.base)
+            with self.base.transaction():
+                done.put_into(self.base)
         except sqlite3.IntegrityError as error:
             raise CbrError(
                 f"{done.source} cannot be added to {self.out} ({error}): another build is "
                 f"adding it; let that end, then go on"
             ) from None
-        self.report.records += done.taken_in
-        self.report.cases.update(done.cases)
-        self.report.hidden.update(done.hidden_cases)
+        self.report.records += len(done.records)
+        self.report.cases.update({stage: len(rows) for stage, rows in done.rows.items()})
+        self.report.hidden.update({stage: len(rows) for stage, rows in done.hidden.items()})
         for _, item in done.skipped:
             self.report.skip(item.reason)
 

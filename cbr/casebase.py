@@ -127,18 +127,6 @@ class Casebase:
         except (sqlite3.DatabaseError, LookupError, ValueError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
 
-    @classmethod
-    def in_memory(cls, case_types: Sequence[CaseType]) -> Self:
-        """An empty casebase without a file: a worker fills it, and another takes it in."""
-        verify_stages(case_types)
-        db = Database(sqlite3.connect(":memory:"), execute_plugins=False)
-        schema.create(db, case_types)
-        return cls(db, Path(":memory:"), True)
-
-    def packed(self) -> bytes:
-        """All of it in one piece, for `merge`."""
-        return self.db.conn.serialize()
-
     def close(self) -> None:
         """Write the log back into the file and close it; a second time does nothing."""
         if self._closed:
@@ -433,48 +421,8 @@ class Casebase:
             {row[0] for row in self.db.execute(skipped, given)},
         )
 
-    def merge(self, packed: bytes) -> None:
-        """Take in a casebase of the same case types with one source, in one transaction.
-
-        Much faster than row by row: SQLite copies from one table to the other.
-        """
-        conn = self.db.conn
-        if "part" not in {row[1] for row in conn.execute("PRAGMA database_list")}:
-            conn.execute("ATTACH ':memory:' AS part")
-        conn.deserialize(packed, name="part")
-        with self.transaction():
-            [(name, reader)] = conn.execute("SELECT name, reader FROM part.sources").fetchall()
-            source, first = self.source_number(name, reader), self._last_record()
-            conn.execute(
-                "DELETE FROM skipped WHERE source = ? AND ordinal IN "
-                f"(SELECT ordinal FROM part.{self.records_table})",
-                [source],
-            )
-            moved = {"source": str(source), "id": f"id + {first}"}
-            self._copy(self.records, moved)
-            self._copy("skipped", {"source": str(source)})
-            moved = {"id": "NULL", "record": f"record + {first}"}
-            for case_type in self.case_types:
-                stage = case_type.stage
-                query = "SELECT cases, digest FROM part.stages WHERE stage = ?"
-                cases, hashes = conn.execute(query, [stage]).fetchone()
-                if cases:
-                    self._copy(schema.case_table(stage), moved)
-                    self._count(case_type, cases, int(hashes, 16))
-            if self.has_hidden:
-                self._copy(schema.HIDDEN, moved)
-
-    def _copy(self, table: str, instead: Mapping[str, str]) -> None:
-        """All rows of a table of `part`, with some columns replaced."""
-        names = list(self.db.table(table).columns_dict)
-        values = ", ".join(instead.get(name, _q(name)) for name in names)
-        self.db.conn.execute(
-            f"INSERT INTO main.{_q(table)} ({_list(names)}) "
-            f"SELECT {values} FROM part.{_q(table)} ORDER BY rowid"
-        )
-
     def _last_record(self) -> int:
-        query = f"SELECT MAX(id) FROM main.{self.records_table}"
+        query = f"SELECT MAX(id) FROM {self.records_table}"
         return int(self.db.execute(query).fetchone()[0] or 0)
 
     def remove(self, stage: str, ids: Sequence[int]) -> None:

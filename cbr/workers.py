@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from cbr.errors import CbrError
+from cbr.plugins import default_plugins, start_worker
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,13 +31,23 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
         with _dask_client(dask) as client:
             yield client.get_executor()
     elif workers > 1:
-        pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(
+            workers, mp_context=spawn, initializer=start_worker, initargs=(default_plugins().files,)
+        )
+        for _ in range(workers):
+            pool.submit(_hello)  # so that they start now, while this process gets ready
         try:
             yield pool
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     else:
         yield None
+
+
+def _hello() -> None:
+    """Load what most work needs, and what takes long."""
+    import numba  # noqa: F401
 
 
 def _dask_client(address: str) -> Any:

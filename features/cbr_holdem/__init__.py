@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @hook
 def cbr_case_types() -> list[CaseType]:
-    from cbr_holdem.situation.cases import case_types
+    from cbr_holdem.situation.case_types import case_types
 
     return case_types()
 

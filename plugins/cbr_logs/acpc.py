@@ -19,8 +19,6 @@ from cbr.case import BuildOption
 from cbr.errors import BadValue
 from cbr.sources import BROKEN, CaseSource, Raw, Skipped, lines_of, open_bytes, whole_file
 from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import RAISE
-from cbr_holdem.table.table import Table
 from cbr_logs.domains import DOMAINS, domain_of
 from cbr_logs.gamedef import SHIPPED, GameDef, gamedef_text, read_gamedef
 
@@ -167,6 +165,8 @@ def _by_street(betting: str, definition: GameDef) -> str:
 
 def write(bodies: Iterator[str], path: Path) -> int:
     """Write hands of one game as a match log, its definition beside it; how many they were."""
+    from cbr_holdem.table.table import Table  # compiled, and most commands write no logs
+
     count, definition = 0, None
     totals: Counter[str] = Counter()
     beside = path.with_suffix(".game")
@@ -178,9 +178,11 @@ def write(bodies: Iterator[str], path: Path) -> int:
                 definition = own
                 file.write(f"# name/game/hands/seed {path.stem} {beside.name} 0 0\n")
             _verify_one_game(definition, own, hand, count)
-            result = hand.result if hand.result is not None else Table.of(hand).payoffs
+            table = Table.of(hand)
+            result = hand.result if hand.result is not None else table.payoffs
             totals.update(dict(zip(hand.players, result, strict=True)))
-            file.write(_line(hand, result, count) + "\n")
+            betting = _betting(hand, table.tables.history(0))
+            file.write(_line(hand, betting, result, count) + "\n")
             count += 1
         score = "|".join(_amount(total) for total in totals.values())
         file.write(f"SCORE:{score}:{'|'.join(totals)}\n")
@@ -200,28 +202,29 @@ def _verify_one_game(first: GameDef, own: GameDef, hand: Hand, count: int) -> No
             raise BadValue(f"{name!r} cannot be in a match log, which divides names by : and |")
 
 
-def _line(hand: Hand, result: Sequence[float], count: int) -> str:
+def _line(hand: Hand, betting: str, result: Sequence[float], count: int) -> str:
     shown = [street for street in (hand.board[:6], hand.board[6:8], hand.board[8:]) if street]
     cards = "/".join(["|".join(hand.holes), *shown])
     won = "|".join(_amount(amount) for amount in result)
     number = hand.number if hand.number.isdecimal() else count
-    return f"STATE:{number}:{_betting(hand)}:{cards}:{won}:{'|'.join(hand.players)}"
+    return f"STATE:{number}:{betting}:{cards}:{won}:{'|'.join(hand.players)}"
 
 
 def _amount(amount: float) -> str:
     return f"{amount:.6f}".rstrip("0").rstrip(".")
 
 
-def _betting(hand: Hand) -> str:
+def _betting(hand: Hand, moves: Sequence[tuple[int, int, int, int]]) -> str:
     """The actions as the competition writes them: no-limit amounts for the whole hand."""
     written, street, before, top = [], 0, 0, max(hand.posts)
-    for when, _, kind, amount in Table.of(hand).tables.history(0):
+    for when, _, kind, amount in moves:
         if when > street:
             written.append("/" * (when - street))
             street, before = when, top
-        if kind == RAISE:
+        raised = kind == "fcr".index("r")
+        if raised:
             top = before + amount
-        sized = kind == RAISE and hand.game.betting != "limit"
+        sized = raised and hand.game.betting != "limit"
         written.append("fcr"[kind] + (str(top) if sized else ""))
     # Where all are in, the streets that are left have no betting.
     left = (0, 3, 4, 5).index(len(hand.board) // 2) - street

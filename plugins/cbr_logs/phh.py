@@ -9,8 +9,7 @@
     actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cbr 1.50', 'p1 f']
 
 p1 posts 0.50. A TOML reader takes half a millisecond for a hand, so one in the usual form is read
-compiled code (`phh_fast`), and only the others by `tomllib`.
-compiled code (`phh_fast`), and only the others by `tomllib`.
+by compiled code (`phh_fast`), and only the others by `tomllib`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from cbr_holdem.table.hand import Hand, read_game, verify_names
 from cbr_logs.amounts import MOST_PLACES, chips, unit_for
 from cbr_logs.cutting import sections
 from cbr_logs.domains import DOMAINS, domain_of
-from cbr_logs.phh_fast import fast_text
 
 _SECTION = re.compile(rb"^[ \t]*\[[ \t]*['\"]?\d+['\"]?[ \t]*\][ \t\r]*(?:#.*)?$", re.M)
 _VARIANT = re.compile(rb"^\s*variant\s*=\s*['\"]", re.MULTILINE)
@@ -72,6 +70,8 @@ def parse(data: bytes) -> str:
     >>> hand.posts, hand.actions, hand.holes, hand.unit
     ((50, 25), 'Br150Af', ('', 'AhKs'), 100)
     """
+    from cbr_logs.phh_fast import fast_text  # compiled, and most commands read no logs
+
     usual = fast_text(data)
     if usual is not None:
         return usual

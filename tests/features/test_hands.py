@@ -10,7 +10,8 @@ import pytest
 
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import names
-from cbr_holdem.situation.replay import ACTIONS, replay
+from cbr_holdem.situation.actions import ACTIONS
+from cbr_holdem.situation.replay import replay
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cbr_holdem.situation.actions import SIZES
 from cbr_holdem.situation.history import COLUMNS
 from cbr_holdem.situation.situations import Situations
-from cbr_holdem.situation.sizes import SIZES, size_class
+from cbr_holdem.situation.sizes import size_class
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all

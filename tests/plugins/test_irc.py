@@ -14,7 +14,7 @@ from cbr.sources import Raw, Skipped, head_of
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.hand import Hand
-from cbr_logs import irc
+from cbr_logs import irc, irc_month
 from cbr_logs.irc import IRC, parse
 
 DATA = ROOT.parent / "shared" / "data"
@@ -270,10 +270,10 @@ def test_a_long_line_in_pdb_is_as_if_it_were_not_there(tmp_path: Path) -> None:
 
 def test_a_month_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hdb = month(tmp_path)
-    monkeypatch.setattr(irc, "_MOST_BYTES", 100)
+    monkeypatch.setattr(irc_month, "_MOST_BYTES", 100)
     assert "more than 100 bytes" in reason(hdb)
     monkeypatch.undo()
-    monkeypatch.setattr(irc, "_MOST_LINES", 2)
+    monkeypatch.setattr(irc_month, "_MOST_LINES", 2)
     assert "more than 2 lines" in reason(hdb)
 
 

@@ -44,9 +44,6 @@ from cbr_holdem.table.rules import (
     to_call,
 )
 
-#: What a decision was: fold, check, call, bet, raise.
-ACTIONS = ("f", "k", "c", "b", "r")
-
 _OK, _OVER, _STREET, _TURN, _RAISE, _SIZE, _END, _BOARD = range(8)
 _REASONS = {
     _OVER: "is one too many: the hand is over",

@@ -6,9 +6,7 @@ from typing import Any
 
 from numba import njit
 
-#: The least that is legal, and shares of the pot as it is after calling.
-SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+from cbr_holdem.situation.actions import SHARES
 
 
 @njit(cache=True)
@@ -18,6 +16,7 @@ def size_class(by: Any, pot: Any, least: Any) -> Any:
     A raise between two classes goes to the one that is nearer as a ratio (Schnizlein), and a class
     that would be less than the least raise is the least raise.
 
+    >>> from cbr_holdem.situation.actions import SIZES
     >>> SIZES[size_class(60, 100, 10)], SIZES[size_class(30, 100, 40)]
     ('1/2', 'min')
     """

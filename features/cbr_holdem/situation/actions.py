@@ -1,0 +1,10 @@
+"""What a decision can be: an action, and for bets and raises a size."""
+
+from __future__ import annotations
+
+#: Fold, check, call, bet, raise.
+ACTIONS = ("f", "k", "c", "b", "r")
+#: Sizes of bets and raises (van der Kleij, 4.6): the least that is legal, and shares of the pot.
+SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
+#: The shares as numbers, of the pot as it is after calling.
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)

@@ -1,0 +1,245 @@
+"""What cases of hold'em look like: CASPER's four casebases for limit, and no-limit relatives.
+
+A case is one decision of one player, in the casebase of its street. Limit cases have CASPER's
+features (table 3.3 before the flop, 3.4 after it), similarities and hand-picked weights. No-limit
+cases describe amounts as shares of the pot and of what can be lost, and have the size of a bet or
+raise in the solution (`b1/2`: half the pot).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cbr.case import BuildOption, CaseType, Feature, Situated
+from cbr_holdem.situation.actions import ACTIONS, SIZES
+from cbr_holdem.table.game import STREETS
+
+LIMIT, NO_LIMIT = "holdem", "holdem-nolimit"
+BETTING = {LIMIT: "limit", NO_LIMIT: "nolimit"}
+
+#: Fold, check, call; and a bet or raise for each class of size.
+NO_LIMIT_ACTIONS = (*ACTIONS[:3], *(a + size for a in ACTIONS[3:] for size in SIZES))
+
+_NO_FOLDS = (
+    "where a log shows cards only at a showdown, nobody knows the cards of those who folded, and a "
+    "player that learns from these cases alone never folds"
+)
+
+OPTIONS = (
+    BuildOption("players", "Take only the decisions of these players: NAME,NAME,..."),
+    BuildOption(
+        "min_hands", "Take only players with so many hands in the files.", type=int, survey=True
+    ),
+    BuildOption("variant", "Take only hands of limit or nolimit; the others are left out."),
+    BuildOption("seats", "Take only hands with so many players: 9, or 2-6."),
+)
+
+
+# --- what cases look like ---------------------------------------------------------------------
+
+
+def _limit_features(street: int) -> list[Feature]:
+    """CASPER's features with the weights that its author picked (figure 4.1)."""
+    first = street == 0
+    weigh = _picker(street)
+    features = [
+        Feature(
+            "players",
+            "players dealt in" if first else "players at the start of the round",
+            range=(1, 10),
+            similarity="groups?cuts=3/5/8" if first else "linear",
+            weight=5,
+        ),
+        Feature("position", "0 first to 1 last to act", range=(0, 1), weight=weigh(10, 10, 5, 5)),
+    ]
+    if not first:
+        features.append(
+            Feature(
+                "previous_bets",
+                "bets of the previous round",
+                range=(0, 5),
+                similarity="exponential?k=1",
+                weight=5,
+            )
+        )
+    features += [
+        Feature(
+            "players_in",
+            "opponents who have acted and are in",
+            range=(0, 9),
+            weight=weigh(10, 5, 5, 5),
+        ),
+        Feature("yet_to_act", "opponents who must still act", range=(0, 9), weight=5),
+        Feature(
+            "committed",
+            "what we put in on this street",
+            range=(0, 5),
+            unit="bets",
+            similarity="exponential?k=1",
+            weight=weigh(5, 10, 20, 10),
+        ),
+        Feature(
+            "to_call",
+            "what it costs to stay in",
+            range=(0, 5),
+            unit="bets",
+            similarity="exponential?k=4",
+            weight=weigh(10, 10, 20, 10),
+        ),
+    ]
+    if not first:
+        features.append(
+            Feature(
+                "pot", "in the pot", range=(0, 300), unit="small bets", weight=weigh(0, 5, 5, 15)
+            )
+        )
+    features.append(
+        Feature("pot_odds", "to call / (to call + pot)", range=(0, 0.5), weight=weigh(5, 5, 5, 40))
+    )
+    return features + _card_features(street)
+
+
+def _card_features(street: int) -> list[Feature]:
+    """What only the player who decides knows."""
+    if street == 0:
+        return [
+            Feature(
+                "hand_rank",
+                "rank of the hand, 1 (aces) to 169",
+                range=(1, 169),
+                similarity="ranged-exponential?k=4",
+                weight=50,
+                private=True,
+            )
+        ]
+    features = [
+        Feature("ihs", "chance to be ahead of all now", range=(0, 1), weight=80, private=True)
+    ]
+    if street < 3:
+        features += [
+            Feature(
+                f"{sign}pot",
+                meaning,
+                range=(0, top),
+                similarity="exponential?k=1",
+                weight=80,
+                private=True,
+            )
+            for sign, meaning, top in (
+                ("p", "chance to get ahead if behind", 0.4),
+                ("n", "chance to fall behind if ahead", 0.3),
+            )
+        ]
+    return features
+
+
+def _no_limit_features(street: int) -> list[Feature]:
+    """As for limit, with amounts as shares of the pot and of what can be lost."""
+    weigh = _picker(street)
+    features = [
+        feature
+        for feature in _limit_features(street)
+        if feature.name in {"players", "position", "previous_bets", "players_in", "yet_to_act"}
+    ]
+    features += [
+        Feature(
+            "bets", "bets of this round", range=(0, 5), similarity="exponential?k=1", weight=10
+        ),
+        Feature(
+            "pot_odds", "to call / (to call + pot)", range=(0, 0.5), weight=weigh(10, 20, 20, 40)
+        ),
+        Feature(
+            "call_share",
+            "to call, as a share of what we can lose",
+            range=(0, 1),
+            weight=10,
+            compute=_call_share,
+        ),
+        Feature(
+            "pot_share",
+            "pot / (pot + what we can lose)",
+            range=(0, 1),
+            weight=10,
+            compute=_pot_share,
+        ),
+        Feature(
+            "committed_share",
+            "what we put in on this street, as a share of the pot",
+            range=(0, 1),
+            weight=5,
+            compute=_committed_share,
+        ),
+    ]
+    return features + _card_features(street)
+
+
+def _picker(street: int) -> Callable[..., float]:
+    """Chooses this street's of four weights."""
+    return lambda *weights: float(weights[street])
+
+
+def _call_share(situations: Mapping[str, Any]) -> Any:
+    return np.minimum(1.0, situations["to_call"] / np.maximum(situations["effective"], 1e-9))
+
+
+def _pot_share(situations: Mapping[str, Any]) -> Any:
+    return situations["pot"] / (situations["pot"] + situations["effective"])
+
+
+def _committed_share(situations: Mapping[str, Any]) -> Any:
+    # On a street of a no-limit game a bet is the big blind, as it is for the pot.
+    return situations["committed"] / situations["pot"]
+
+
+def _kept(street: int) -> list[Feature]:
+    """What is kept with a case and not compared."""
+    features = [
+        Feature("player", "who decided", indexed=False),
+        Feature("hole", "the two cards", indexed=False, private=True),
+    ]
+    if street == 0:
+        return [
+            *features,
+            Feature("off_button", "seats to the button", range=(0, 9), indexed=False),
+        ]
+    return [*features, Feature("board", "the cards that show", indexed=False)]
+
+
+def case_types() -> list[CaseType]:
+    """The stages of both domains."""
+    described = (
+        (LIMIT, "limit hold'em", _limit_features, ACTIONS),
+        (NO_LIMIT, "no-limit hold'em", _no_limit_features, NO_LIMIT_ACTIONS),
+    )
+    return [
+        CaseType(
+            f"{domain}/{street}",
+            [*features(number), *_kept(number)],
+            actions,
+            meaning=f"a decision on the {street} in {what}",
+            feature_set="casper",
+            retrieval="threshold?above=0.97&cap=100&fallback=20",
+            record="hand",
+            situate=_situate,
+            survey=_survey,
+            options=OPTIONS,
+            if_missing={"f": _NO_FOLDS},
+        )
+        for domain, what, features, actions in described
+        for number, street in enumerate(STREETS)
+    ]
+
+
+def _situate(bodies: Sequence[str], case_types: Sequence[CaseType], **options: Any) -> Situated:
+    from cbr_holdem.situation.cases import situate  # compiled, and most commands build nothing
+
+    return situate(bodies, case_types, **options)
+
+
+def _survey(bodies: Sequence[str]) -> Mapping[str, int]:
+    from cbr_holdem.situation.cases import survey
+
+    return survey(bodies)
