@@ -6,20 +6,16 @@ look for what lies beside a file. Its members are known by the archive's name an
 
 from __future__ import annotations
 
-import shutil
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, cast
 
 from cbr.errors import BadValue
 from cbr.guard import one_line
 from cbr.sources import BROKEN, head_of, open_bytes, plain_name
-
-#: What reading a damaged archive may raise.
-_UNREADABLE: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError)
 
 
 @dataclass(frozen=True)
@@ -76,32 +72,57 @@ def is_archive(path: Path) -> bool:
 def _unpacked(path: Path, folder: Path) -> Iterator[Place]:
     problem = ""
     members: dict[str, Path] = {}
-    try:
-        with (
-            open_bytes(path) as (stream, _),
-            tarfile.open(fileobj=stream, mode="r|") as archive,
-        ):
-            for member in archive:
-                inside = PurePosixPath(member.name)
-                content = archive.extractfile(member) if member.isfile() else None
-                if content is None or inside.is_absolute() or ".." in inside.parts:
-                    continue
-                target = folder.joinpath(*inside.parts)
-                members[str(inside)] = target
-                _copy(content, target)
-    except _UNREADABLE as error:
-        # What came out of it by then is read: a last file that is cut off shows itself there.
-        problem = f"the archive breaks off: {one_line(error)}"
+    with open_bytes(path) as (stream, _):
+        source = _Padded(stream)
+        try:
+            with tarfile.open(fileobj=cast(IO[bytes], source), mode="r|") as archive:
+                for member in archive:
+                    inside = PurePosixPath(member.name)
+                    content = archive.extractfile(member) if member.isfile() else None
+                    if content is None or inside.is_absolute() or ".." in inside.parts:
+                        continue
+                    target = folder.joinpath(*inside.parts)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with target.open("wb") as file:
+                        while piece := content.read(1 << 20):
+                            file.write(piece)
+                            if source.real < member.offset_data + file.tell():
+                                break  # only zeros from here on, as many as it claims
+                        there = min(member.size, max(0, source.real - member.offset_data))
+                        file.truncate(there)
+                    members[str(inside)] = target
+                    if there < member.size:
+                        problem = source.error or "its data ends too early"
+                        break
+        except (OSError, tarfile.TarError) as error:
+            problem = one_line(error)
+    problem = problem or source.error
     sizes = {name: target.stat().st_size for name, target in members.items()}
     total = sum(sizes.values()) or 1
     for name, target in members.items():
         share = path.stat().st_size * sizes[name] / total
         yield Place(target, share, plain_name(path), name)
     if problem:
-        yield Place(path, 0, problem=problem)
+        yield Place(path, 0, problem=f"the archive breaks off: {problem}")
 
 
-def _copy(content: IO[bytes], target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file:
-        shutil.copyfileobj(content, file, 1 << 20)
+class _Padded:
+    """A stream that goes on with zeros where it breaks off, so that what came before is not lost.
+
+    `real` counts the bytes that were there, `error` says what happened.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.real = 0
+        self.error = ""
+
+    def read(self, size: int) -> bytes:
+        data = b""
+        if not self.error:
+            try:
+                data = self._stream.read(size)
+            except BROKEN as error:
+                self.error = one_line(error)
+        self.real += len(data)
+        return data or bytes(size)

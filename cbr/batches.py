@@ -22,7 +22,7 @@ from cbr.definitions import as_loaded
 from cbr.digest import record_digest, sum_of_rows
 from cbr.errors import BadValue, DifferentRecord, PluginFailure
 from cbr.guard import guarded
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugins import Plugins, default_plugins, use_plugins
 from cbr.prepare import Prepared, Rows, prepare
 from cbr.sources import CaseSource, Raw, Record, Skipped
 
@@ -97,7 +97,8 @@ class Done:
             base.add(stage, *columns, record, step, hashes=self.hashes[stage])
         for stage, rows in self.hidden.items():
             record, step = (rows.record + first).tolist(), rows.step.tolist()
-            base.add_hidden(stage, rows.features, rows.solution, rows.outcome, record, step)
+            case_type = base.case_type(stage)
+            base.add_hidden(case_type, rows.features, rows.solution, rows.outcome, record, step)
 
 
 def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
@@ -159,7 +160,9 @@ def _ready(
 
 @lru_cache(maxsize=8)
 def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugins, list[CaseType]]:
-    plugins = use_plugins(Plugins().load(files))
+    plugins = default_plugins()
+    if [str(path) for path in plugins.files] != list(files):
+        plugins = use_plugins(Plugins().load(files))
     return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
 
 
@@ -167,9 +170,11 @@ def _parsed(
     plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]
 ) -> list[tuple[int, int, bytes, str]]:
     """The records of a job with their digests; what cannot be parsed goes to `skipped`."""
+    found: list[tuple[int, int, bytes, str]] = []
+    if not job.items:
+        return found
     source: CaseSource = plugins.get("case source", job.reader)
     parse = source.parse or _no_parser
-    found: list[tuple[int, int, bytes, str]] = []
     items = iter(job.items)
     for item in items:
         # One guard around many records: entering it costs as much as parsing a short one.

@@ -32,7 +32,7 @@ from cbr.sources import CaseSource, Raw, Record, Skipped, head_of
 from cbr.workers import in_order
 
 #: Records in one transaction: what a kill can lose.
-BATCH = 2_000
+BATCH = 1_000
 #: Different reasons that a report tells apart; the rest are counted together.
 _REASONS = 1_000
 

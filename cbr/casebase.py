@@ -341,7 +341,7 @@ class Casebase:
 
     def add_hidden(
         self,
-        stage: str,
+        case_type: CaseType,
         features: Columns,
         solution: Sequence[str],
         outcome: Iterable[float | None],
@@ -351,7 +351,6 @@ class Casebase:
         table: str = schema.HIDDEN,
     ) -> None:
         """Add decisions whose private features are not known, inside a transaction."""
-        case_type = self.case_type(stage)
         columns = [_open_cells(case_type, name, column) for name, column in features.items()]
         given: list[Iterable[Any]] = [record, step, *columns, solution, _outcomes(outcome)]
         names = ["record", "step", *features, "solution", "outcome"]

@@ -48,7 +48,7 @@ def rebuild(
                 if case_type.stage in ready.rows:
                     rows = ready.rows[case_type.stage]
                     sums[case_type.stage] += _put(base, case_type, ids, rows)
-            _put_hidden(base, ids, ready.hidden)
+            _put_hidden(base, types, ids, ready.hidden)
         for case_type in types:
             sums[case_type.stage] += _put_without_record(base, case_type)
             _swap(base, case_type, sums[case_type.stage])
@@ -59,18 +59,21 @@ def rebuild(
 _NEW_HIDDEN = f"new_{schema.HIDDEN}"
 
 
-def _put_hidden(base: Casebase, ids: Sequence[int], hidden: Mapping[str, Rows]) -> None:
+def _put_hidden(
+    base: Casebase, types: Sequence[CaseType], ids: Sequence[int], hidden: Mapping[str, Rows]
+) -> None:
     """Write the hidden decisions of some records that were there before into the new table."""
     if not hidden:
         return
     query = f"SELECT record, step, id FROM {schema.HIDDEN} WHERE record BETWEEN ? AND ?"
     there = base.db.execute(query, [ids[0], ids[-1]]).fetchall() if base.has_hidden else []
     old = {(record, step): number for record, step, number in there}
+    by_stage = {case_type.stage: case_type for case_type in types}
     for stage, rows in hidden.items():
         keys = [(ids[r], s) for r, s in zip(rows.record.tolist(), rows.step.tolist(), strict=True)]
         kept = [place for place, key in enumerate(keys) if key in old]
         base.add_hidden(
-            stage,
+            by_stage[stage],
             {name: column[kept] for name, column in rows.features.items()},
             [rows.solution[place] for place in kept],
             rows.outcome[kept].tolist(),

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from cbr.casebase import Casebase
 
 
+#: Rows of a section that are shown; JSON has all.
+_MOST_ROWS = 20
+
+
 def add(app: typer.Typer) -> None:
     app.command("info", epilog="Example: cbr info casebases/cars.db --json")(info)
     app.command("check", epilog="Example: cbr check casebases/cars.db")(check)
@@ -55,8 +59,10 @@ def info(file: File, json: Json = False) -> None:
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
     for title, section in found["sections"].items():
-        rows = section.items() if isinstance(section, dict) else enumerate(section, 1)
-        table(title, [], [(str(name), value) for name, value in rows])
+        rows = list(section.items() if isinstance(section, dict) else enumerate(section, 1))
+        table(title, [], [(str(name), _plain(value)) for name, value in rows[:_MOST_ROWS]])
+        if len(rows) > _MOST_ROWS:
+            lines(f"... and {len(rows) - _MOST_ROWS:,} more (--json has all)")
     for name, stage in found["stages"].items():
         lines(f"digest of {name}: {stage['digest'] or '-'}")
 
@@ -78,7 +84,8 @@ def _describe(base: Casebase) -> dict[str, Any]:
         "FROM sources s ORDER BY id"
     )
     skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
-    return {
+    # A plugin's sections stand beside the rest, where they do not take its names.
+    return sections | {
         "file": str(base.path),
         "domain": base.domain,
         "write_version": base.write_version,
@@ -86,6 +93,7 @@ def _describe(base: Casebase) -> dict[str, Any]:
         base.records: base.db.execute(total).fetchone()[0],
         "stages": {stage: _describe_stage(base, stage) for stage in base.stages},
         "cases": {stage: base.count(stage) for stage in base.stages},
+        "digest": {stage: base.digest(stage) for stage in base.stages},
         "hidden": base.hidden() if base.has_hidden else {},
         "sources": [
             dict(zip(("name", "reader", base.records), row, strict=True))
@@ -145,6 +153,10 @@ def _kind(feature: Any) -> str:
         low, high = feature.range
         return f"{low:g} to {high:g} {feature.unit}".strip()
     return " | ".join(feature.values) or "text"
+
+
+def _plain(value: Any) -> Any:
+    return _shares(value) if isinstance(value, dict) else value
 
 
 def _shares(solutions: dict[str, int]) -> str:

@@ -6,7 +6,7 @@ in `cards` and `strength`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cbr.hookspecs import hook
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import typer
 
     from cbr.case import CaseType
+    from cbr.casebase import Casebase
 
 
 @hook
@@ -21,6 +22,17 @@ def cbr_case_types() -> list[CaseType]:
     from cbr_holdem.situation.case_types import case_types
 
     return case_types()
+
+
+@hook
+def cbr_info(casebase: Casebase) -> dict[str, Any] | None:
+    from cbr_holdem.situation.case_types import BETTING
+
+    if casebase.domain not in BETTING:
+        return None
+    from cbr_holdem.info import actions, players
+
+    return {"actions": actions(casebase), "players": players(casebase)}
 
 
 @hook

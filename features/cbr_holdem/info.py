@@ -1,0 +1,22 @@
+"""What `cbr info` says of a casebase of hold'em beyond what it says of any."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cbr.casebase import Casebase
+
+
+def actions(casebase: Casebase) -> dict[str, dict[str, int]]:
+    """How often each action was taken on each street, where the cards are known and where not."""
+    hidden = casebase.hidden()
+    found = {f"{street}, known": casebase.solutions(street) for street in casebase.stages}
+    return found | {f"{street}, hidden": taken for street, taken in hidden.items()}
+
+
+def players(casebase: Casebase) -> dict[str, int]:
+    """In how many hands each player sits, the most frequent first."""
+    found: Counter[str] = Counter()
+    for (body,) in casebase.db.execute(f"SELECT body FROM {casebase.records_table}"):
+        found.update(body.split("\t")[9:])
+    return dict(found.most_common())

@@ -1,0 +1,124 @@
+"""Logs for tests: hands played at random here, and some written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from cbr_holdem.cards.card import names
+from cbr_holdem.table.deck import decks
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.table import Table
+
+
+def random_hands(count: int, seats: int, betting: str = "limit", seed: int = 1) -> list[str]:
+    """Texts of hands by players who act at random; every card is known."""
+    game, rng = Game(betting, 5, 10, rules="acpc"), np.random.default_rng(seed)
+    posts = [10, 5] if seats == 2 else [5, 10] + [0] * (seats - 2)
+    texts = []
+    for number, deck in enumerate(decks(seed, 0, count)):
+        held, board = deck[: 2 * seats], deck[2 * seats : 2 * seats + 5]
+        table = Table(game, [2000] * seats, held.tolist(), board.tolist())
+        moves = ""
+        while not table.over:
+            street = table.street
+            move = str(rng.choice(["f", "c", "c", "c", "r"]))
+            move = move if table.can_play(move) else "c"
+            moves += move
+            table.play(move)
+            moves += "/" if not table.over and table.street != street else ""
+        street = table.tables.history(0)[-1][0] if table.tables.history(0) else 0
+        shown = 5 if table.showdown else (0, 3, 4, 5)[street]
+        holes = [names(held[2 * s : 2 * s + 2]).replace(" ", "") for s in range(seats)]
+        players = [f"bot{(s + number) % seats}" for s in range(seats)]
+        hand = Hand(
+            game,
+            [2000] * seats,
+            posts,
+            [0] * seats,
+            holes,
+            names(board[:shown]).replace(" ", ""),
+            moves,
+            players,
+            table.payoffs,
+            number=str(number),
+        )
+        texts.append(hand.text)
+    return texts
+
+
+def acpc_log(path: Path, count: int, seats: int, betting: str = "limit", seed: int = 1) -> Path:
+    """A match log of random hands, its game definition beside it."""
+    from cbr_logs.acpc import write
+
+    write(iter(random_hands(count, seats, betting, seed)), path)
+    return path
+
+
+STARS = """\
+PokerStars Hand #101:  Hold'em Limit ($2/$4 USD) - 2010/07/26 6:17:21 ET
+Table 'Demo' 6-max Seat #3 is the button
+Seat 1: ann ($80 in chips)
+Seat 2: bob ($80 in chips)
+Seat 3: cy ($80 in chips)
+ann: posts small blind $1
+bob: posts big blind $2
+*** HOLE CARDS ***
+cy: raises $2 to $4
+ann: folds
+bob: calls $2
+*** FLOP *** [Ts 4c 2h]
+bob: checks
+cy: bets $2
+bob: calls $2
+*** TURN *** [Ts 4c 2h] [9d]
+bob: checks
+cy: checks
+*** RIVER *** [Ts 4c 2h 9d] [9s]
+bob: bets $4
+cy: calls $4
+*** SHOW DOWN ***
+bob: shows [Tc 8c] (two pair, Tens and Nines)
+cy: mucks hand
+bob collected $21 from pot
+*** SUMMARY ***
+Total pot $21 | Rake $0
+Board [Ts 4c 2h 9d 9s]
+Seat 2: bob (big blind) showed [Tc 8c] and won ($21) with two pair, Tens and Nines
+Seat 3: cy (button) mucked [Kd Qd]
+"""
+
+IRC = {
+    "hdb": "900000001 5 77 3  2/45 2/65 2/65 2/105  Th 6c 2d Ks 9h\n",
+    "hroster": "900000001 3 ann bob cyd\n",
+    "pdb/pdb.ann": "ann 900000001 3 1 Bf  -   -  -   850   5   0\n",
+    "pdb/pdb.bob": "bob 900000001 3 2 Bc  kc  k  kc 1420  50   0  Tc 8c\n",
+    "pdb/pdb.cyd": "cyd 900000001 3 3 r   b   k  b   990  50 105  Kd Qd\n",
+}
+
+
+def irc_month(folder: Path) -> Path:
+    """A month of the IRC database with one hand."""
+    for name, text in IRC.items():
+        path = folder / "holdem1" / "199909" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "latin-1")
+    return folder
+
+
+PHH = """\
+[1]
+variant = 'FT'
+antes = [0, 0, 0]
+blinds_or_straddles = [1, 2, 0]
+small_bet = 2
+big_bet = 4
+starting_stacks = [100, 100, 100]
+actions = ['d dh p1 ????', 'd dh p2 QhQs', 'd dh p3 9d8d', 'p3 cbr 4', 'p1 f', 'p2 cbr 6', \
+'p3 cc', 'd db Qc7d2d', 'p2 cbr 2', 'p3 cc', 'd db 3s', 'p2 cbr 4', 'p3 cc', 'd db 4d', 'p2 cc', \
+'p3 cbr 4', 'p2 cc', 'p3 sm 9d8d', 'p2 sm']
+players = ['Ann', 'Bo', 'Cy']
+finishing_stacks = [99, 84, 117]
+"""

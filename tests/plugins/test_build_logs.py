@@ -1,0 +1,421 @@
+"""`cbr build` on logs of every format: cases, hidden decisions, options, identity, soundness."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import pytest
+from made_logs import PHH, STARS, acpc_log, irc_month, random_hands
+
+from cbr.build import build
+from cbr.casebase import Casebase
+from cbr.check import check
+from cbr.errors import BadValue, CbrError
+from cbr.rebuild import rebuild
+from cbr.workers import executor
+from cbr_holdem.situation.replay import replay_texts
+from cbr_holdem.table.game import STREETS
+from cbr_holdem.table.hand import Hand
+
+CASPER = {
+    "preflop": "players position players_in yet_to_act committed to_call pot_odds hand_rank",
+    "flop": "players position previous_bets players_in yet_to_act committed to_call pot pot_odds "
+    "ihs ppot npot",
+    "river": "players position previous_bets players_in yet_to_act committed to_call pot pot_odds "
+    "ihs",
+}
+CASPER["turn"] = CASPER["flop"]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return acpc_log(tmp_path / "match.log", 60, 4)
+
+
+class TestCases:
+    def test_every_decision_is_a_case_of_its_street(self, log: Path, tmp_path: Path) -> None:
+        report = build([log], tmp_path / "m.db")
+        found = replay_texts(random_hands(60, 4))
+        streets = found.situations.place[:, 0].tolist()
+        assert report.records == 60
+        assert dict(report.cases) == {s: streets.count(i) for i, s in enumerate(STREETS)}
+        with Casebase.open(tmp_path / "m.db") as base:
+            assert base.domain == "holdem"
+            for stage, features in CASPER.items():
+                assert [f.name for f in base.case_type(stage).indexed] == features.split()
+            outcomes = [c.outcome for stage in STREETS for c in base.cases(stage)]
+            assert sorted(outcomes) == pytest.approx(sorted(found.outcome.tolist()))
+            folds = [c.outcome for s in STREETS for c in base.cases(s) if c.solution == "f"]
+            assert set(folds) == {0.0}
+        assert check(tmp_path / "m.db") == []
+
+    def test_a_case_points_to_its_hand_and_decision(self, log: Path, tmp_path: Path) -> None:
+        build([log], tmp_path / "m.db")
+        database = sqlite3.connect(tmp_path / "m.db")
+        rows = database.execute(
+            "SELECT body, step, player, hole, board, solution FROM cases_turn "
+            "JOIN hands ON hands.id = record"
+        ).fetchall()
+        assert rows
+        for body, step, player, hole, board, solution in rows:
+            hand, found = Hand.read(body), replay_texts([body])
+            seat = int(found.situations.place[step, 1])
+            assert (hand.players[seat], hand.holes[seat]) == (player, hole)
+            assert (hand.board[:8], "fkcbr"[found.action[step]]) == (board, solution)
+
+    def test_a_worked_hand(self, tmp_path: Path) -> None:
+        """The example of the PHH format: Bo's bet on the turn with a set of queens."""
+        (tmp_path / "one.phhs").write_text(PHH)
+        build([tmp_path / "one.phhs"], tmp_path / "one.db")
+        with Casebase.open(tmp_path / "one.db") as base:
+            first, *_ = base.cases("turn")
+            assert first.values["player"] == "Bo"
+            assert (first.solution, first.values["pot"], first.values["to_call"]) == ("b", 8.5, 0)
+            assert first.values["previous_bets"] == 1
+            # He has put in 8 of his 16 by then, and loses 8 more: four small bets.
+            assert first.outcome == -4
+            assert sum(base.hidden()["preflop"].values()) == 1
+
+    def test_no_limit_has_cases_of_its_own(self, tmp_path: Path) -> None:
+        log = acpc_log(tmp_path / "nl.log", 40, 3, "nolimit")
+        build([log], tmp_path / "nl.db")
+        with Casebase.open(tmp_path / "nl.db") as base:
+            assert base.domain == "holdem-nolimit"
+            taken = {c.solution for s in STREETS for c in base.cases(s)}
+            assert taken & {"bmin", "rmin", "r1/2"}
+            for case in base.cases("flop"):
+                assert 0 <= case.values["call_share"] <= 1
+                assert 0 <= case.values["pot_share"] <= 1
+        with pytest.raises(BadValue, match=r"nl\.db holds holdem-nolimit cases"):
+            build([log], tmp_path / "nl.db", "holdem")
+
+    def test_hands_of_the_other_betting_are_skipped_or_left_out(self, tmp_path: Path) -> None:
+        logs = tmp_path / "logs"
+        logs.mkdir()
+        acpc_log(logs / "a.log", 20, 3)
+        acpc_log(logs / "b.log", 30, 3, "nolimit")
+        report = build([logs], tmp_path / "a.db")
+        assert report.records == 20
+        assert list(report.skipped) == [
+            "a hand of nolimit betting, not limit; build those with --type holdem-nolimit"
+        ]
+        report = build([logs], tmp_path / "b.db", options={"variant": "nolimit"})
+        assert (report.records, report.skipped.total(), report.left_out.total()) == (30, 0, 20)
+
+
+class TestHidden:
+    def test_decisions_whose_cards_nobody_saw(self, tmp_path: Path) -> None:
+        (tmp_path / "stars.txt").write_text(STARS)
+        report = build([tmp_path / "stars.txt"], tmp_path / "s.db")
+        # Ann folded unseen; Bob showed and Cy's cards are in the summary.
+        assert dict(report.cases) == {"preflop": 2, "flop": 3, "turn": 2, "river": 2}
+        assert dict(report.hidden) == {"preflop": 1}
+        [note] = report.notes
+        assert note.startswith("no case of preflop, flop, turn, river has solution 'f' (1 hidden")
+        assert "never folds" in note
+        with Casebase.open(tmp_path / "s.db") as base:
+            columns = [c.name for c in base.db.table("hidden").columns]
+            assert {"hand_rank", "ihs", "ppot", "npot", "hole"}.isdisjoint(columns)
+            assert {"stage", "record", "step", "players", "pot_odds", "player"} <= set(columns)
+            [row] = base.db.table("hidden").rows
+            assert (row["player"], row["solution"], row["to_call"]) == ("ann", "f", 1.5)
+        assert check(tmp_path / "s.db") == []
+
+    def test_known_only(self, tmp_path: Path) -> None:
+        (tmp_path / "stars.txt").write_text(STARS)
+        report = build([tmp_path / "stars.txt"], tmp_path / "s.db", known_only=True)
+        assert not report.hidden
+        assert sum(report.cases.values()) == 9
+
+    def test_info_tells_both(self, tmp_path: Path, cbr) -> None:
+        irc_month(tmp_path / "db")
+        assert cbr("build", tmp_path / "db", "--out", tmp_path / "i.db").code == 0
+        found = cbr("info", tmp_path / "i.db", "--json").json
+        assert found["hands"] == 1
+        assert found["cases"] == {"preflop": 2, "flop": 3, "turn": 2, "river": 3}
+        assert found["hidden"]["preflop"] == {"f": 1, "k": 0, "c": 0, "b": 0, "r": 0}
+        assert found["players"] == {"ann": 1, "bob": 1, "cyd": 1}
+        assert found["actions"]["preflop, known"]["r"] == 1
+        assert found["actions"]["preflop, hidden"]["f"] == 1
+        assert found["digest"].keys() == found["cases"].keys()
+        shown = cbr("info", tmp_path / "i.db").out
+        assert "Hidden decisions" in shown
+        assert "cyd" in shown
+
+
+class TestReadersAreFound:
+    def test_every_format_in_one_folder(self, tmp_path: Path) -> None:
+        logs = irc_month(tmp_path / "logs")
+        acpc_log(logs / "match.log", 10, 3)
+        (logs / "stars.txt").write_text(STARS.replace("\n", "\r\n"))
+        (logs / "hands.phhs.gz").write_bytes(gzip.compress(PHH.encode()))
+        (logs / "notes.md").write_text("# nothing to read\n")
+        report = build([logs], tmp_path / "all.db")
+        assert report.records == 13
+        assert [Path(p).name for p in report.unreadable] == ["notes.md"]
+        with Casebase.open(tmp_path / "all.db") as base:
+            sources = {row["name"]: row["reader"] for row in base.db.table("sources").rows}
+        assert sources == {
+            "match.log": "acpc",
+            "stars.txt": "pokerstars",
+            "hands.phhs": "phh",
+            "holdem1/199909/hdb": "irc",
+        }
+
+    @pytest.mark.parametrize("suffix", [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst"])
+    def test_archives(self, tmp_path: Path, log: Path, suffix: str) -> None:
+        """A log in an archive has its game definition there."""
+        definition = log.with_suffix(".game").read_text().replace("= 10 10 20 20", "= 10 10 20 20")
+        raw = io.BytesIO()
+        with tarfile.open(fileobj=raw, mode="w") as archive:
+            for name, text in (
+                ("in/match.log", log.read_bytes()),
+                ("in/match.game", definition.encode()),
+            ):
+                member = tarfile.TarInfo(name)
+                member.size = len(text)
+                archive.addfile(member, io.BytesIO(text))
+        data = raw.getvalue()
+        if suffix.endswith(("gz",)):
+            data = gzip.compress(data)
+        elif suffix.endswith("xz"):
+            data = lzma.compress(data)
+        elif suffix.endswith("zst"):
+            import zstandard
+
+            data = zstandard.compress(data)
+        path = tmp_path / f"logs{suffix}"
+        path.write_bytes(data)
+        report = build([path], tmp_path / "m.db")
+        assert (report.records, report.unreadable) == (60, [])
+        with Casebase.open(tmp_path / "m.db") as base:
+            [source] = base.db.table("sources").rows
+            assert source["name"] == "logs.tar/in/match.log"
+
+    def test_an_archive_that_breaks_off(self, tmp_path: Path, log: Path) -> None:
+        with tarfile.open(tmp_path / "logs.tar", "w") as archive:
+            archive.add(log.with_suffix(".game"), "match.game")
+            archive.add(log, "match.log")
+        data = (tmp_path / "logs.tar").read_bytes()
+        cut = tmp_path / "cut.tar"
+        cut.write_bytes(data[: data.index(b"STATE:30:") + 20])
+        report = build([cut], tmp_path / "m.db")
+        assert report.records == 30
+        assert [r.partition(":")[0] for r in report.skipped] == [
+            "a STATE line has 6 parts between colons, not 3",
+            "the archive breaks off",
+        ]
+
+
+class TestIdentity:
+    def test_again_moved_and_compressed_adds_nothing(self, tmp_path: Path, log: Path) -> None:
+        out = tmp_path / "m.db"
+        build([log], out)
+        with Casebase.open(out) as base:
+            before = [base.digest(stage) for stage in STREETS]
+        elsewhere = tmp_path / "moved"
+        elsewhere.mkdir()
+        (elsewhere / "match.log.xz").write_bytes(lzma.compress(log.read_bytes()))
+        (elsewhere / "match.game").write_text(log.with_suffix(".game").read_text())
+        report = build([elsewhere], out)
+        assert (report.records, report.known, report.cases.total()) == (0, 60, 0)
+        with Casebase.open(out) as base:
+            assert [base.digest(stage) for stage in STREETS] == before
+
+    def test_a_longer_log_adds_what_is_new(self, tmp_path: Path, log: Path) -> None:
+        out, text = tmp_path / "m.db", log.read_text()
+        log.write_text(text[: text.index("STATE:40:")])
+        assert build([log], out).records == 40
+        log.write_text(text)
+        report = build([log], out)
+        assert (report.records, report.known) == (20, 40)
+        assert check(out) == []
+
+    def test_other_content_in_the_same_place_is_an_error(self, tmp_path: Path, log: Path) -> None:
+        out = tmp_path / "m.db"
+        build([log], out)
+        log.write_text(log.read_text().replace("bot0", "bot9"))
+        with pytest.raises(
+            CbrError, match=r"match\.log line 2 was built before with other content"
+        ):
+            build([log], out)
+
+
+class TestOptions:
+    def test_players(self, tmp_path: Path, log: Path) -> None:
+        build([log], tmp_path / "m.db", options={"players": "bot1,bot2"})
+        with Casebase.open(tmp_path / "m.db") as base:
+            assert {c.values["player"] for c in base.cases("preflop")} == {"bot1", "bot2"}
+        with pytest.raises(CbrError, match="none of --players"):
+            build([log], tmp_path / "n.db", options={"players": "nobody"})
+
+    def test_min_hands_reads_twice(self, tmp_path: Path) -> None:
+        logs = tmp_path / "logs"
+        logs.mkdir()
+        acpc_log(logs / "a.log", 30, 3)
+        acpc_log(logs / "b.log", 20, 5)
+        report = build([logs], tmp_path / "m.db", options={"min_hands": 50})
+        with Casebase.open(tmp_path / "m.db") as base:
+            assert {c.values["player"] for c in base.cases("preflop")} == {"bot0", "bot1", "bot2"}
+        assert report.records == 50
+
+    def test_seats(self, tmp_path: Path) -> None:
+        logs = tmp_path / "logs"
+        logs.mkdir()
+        for seats in (2, 3, 6):
+            acpc_log(logs / f"{seats}.log", 10, seats)
+        assert build([logs], tmp_path / "a.db", options={"seats": "2-3"}).records == 20
+        assert build([logs], tmp_path / "b.db", options={"seats": "6"}).records == 10
+        for wrong in ("six", "3-2", "-"):
+            with pytest.raises(CbrError, match="--seats"):
+                build([logs], tmp_path / "c.db", options={"seats": wrong})
+
+    def test_limit_and_strict(self, tmp_path: Path, log: Path) -> None:
+        assert build([log], tmp_path / "a.db", limit=25).records == 25
+        log.write_text(log.read_text().replace("STATE:30:", "STATE:30:x"))
+        assert build([log], tmp_path / "b.db").skipped.total() == 1
+        with pytest.raises(BadValue, match=r"match\.log line 32: betting"):
+            build([log], tmp_path / "c.db", strict=True)
+
+    def test_workers_do_not_change_anything(self, tmp_path: Path, log: Path) -> None:
+        build([log], tmp_path / "one.db", batch=7)
+        with executor(2) as pool:
+            build([log], tmp_path / "two.db", batch=7, executor=pool)
+        one, two = (
+            [sqlite3.connect(tmp_path / name).execute(f"SELECT * FROM {table}").fetchall()
+             for table in ("hands", "cases_preflop", "cases_river", "skipped")]
+            for name in ("one.db", "two.db")
+        )  # fmt: skip
+        assert one == two
+
+
+class TestRebuild:
+    def test_features_anew_without_the_log(self, tmp_path: Path, plugin_file) -> None:
+        """A feature that needs the cards and one that does not, for known and hidden decisions."""
+        (tmp_path / "stars.txt").write_text(STARS)
+        path = plugin_file(
+            "import cbr\n"
+            "@cbr.feature('callers', case_type='holdem', range=(0, 9))\n"
+            "def callers(s): return s['callers']\n"
+            "@cbr.feature('ehs', case_type='holdem/river', range=(0, 1), private=True)\n"
+            "def ehs(s): return s['ehs']\n"
+        )
+        from cbr.plugins import Plugins
+
+        plugins = Plugins().load([path])
+        out = tmp_path / "s.db"
+        build([tmp_path / "stars.txt"], out)
+        (tmp_path / "stars.txt").unlink()
+        rebuild(out, "+callers,+ehs", plugins=plugins)
+        with Casebase.open(out) as base:
+            assert all(0 <= c.values["ehs"] <= 1 for c in base.cases("river"))
+            [row] = base.db.table("hidden").rows
+            assert row["callers"] == 0
+        assert check(out, plugins=plugins) == []
+
+
+class TestCheck:
+    def test_a_hand_that_no_longer_replays(self, tmp_path: Path, log: Path, cbr) -> None:
+        build([log], tmp_path / "m.db")
+        database = sqlite3.connect(tmp_path / "m.db")
+        body = database.execute("SELECT body FROM hands WHERE id = 5").fetchone()[0]
+        fields = body.split("\t")
+        fields[7] = "ffffff"
+        database.execute("UPDATE hands SET body = ? WHERE id = 5", ["\t".join(fields)])
+        database.commit()
+        answer = cbr("check", tmp_path / "m.db")
+        assert answer.code == 1
+        assert "hand 5: action 4 is one too many" in answer.out
+
+
+class TestExport:
+    def test_phh_goes_round(self, tmp_path: Path, log: Path, cbr) -> None:
+        build([log], tmp_path / "m.db")
+        out = tmp_path / "again.phhs"
+        answer = cbr("export", tmp_path / "m.db", "--to", "phh", "--out", out, "--json")
+        assert answer.json["files"] == {str(out): 60}
+        build([out], tmp_path / "n.db")
+        one, two = (Casebase.open(tmp_path / name) for name in ("m.db", "n.db"))
+        assert [one.digest(s) for s in STREETS] == [two.digest(s) for s in STREETS]
+
+    def test_acpc_goes_round(self, tmp_path: Path, log: Path, cbr) -> None:
+        build([log], tmp_path / "m.db")
+        out = tmp_path / "again.log"
+        assert cbr("export", tmp_path / "m.db", "--to", "acpc", "--out", out).code == 0
+        states = [line for line in log.read_text().splitlines() if line.startswith("STATE")]
+        assert [line for line in out.read_text().splitlines() if line.startswith("STATE")] == states
+
+    def test_tables(self, tmp_path: Path, log: Path, cbr) -> None:
+        import csv
+
+        import pyarrow.parquet
+
+        build([log], tmp_path / "m.db")
+        for to in ("csv", "parquet"):
+            answer = cbr("export", tmp_path / "m.db", "--to", to, "--json")
+            assert len(answer.json["files"]) == 5
+        with (tmp_path / "m-csv" / "flop.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        table = pyarrow.parquet.read_table(tmp_path / "m-parquet" / "flop.parquet").to_pylist()
+        assert len(rows) == len(table)
+        assert float(rows[3]["ihs"]) == table[3]["ihs"]
+        assert rows[3]["player"] == table[3]["player"]
+
+    def test_an_unknown_format_is_named(self, tmp_path: Path, log: Path, cbr) -> None:
+        build([log], tmp_path / "m.db")
+        answer = cbr("export", tmp_path / "m.db", "--to", "xml")
+        assert answer.code == 2
+        assert "'xml'" in answer.err
+        assert "parquet" in answer.err
+
+
+class TestBadInput:
+    def test_a_folder_with_nothing_to_read(self, tmp_path: Path, cbr) -> None:
+        logs = tmp_path / "logs"
+        logs.mkdir()
+        answer = cbr("build", logs, "--out", tmp_path / "x.db")
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        (logs / "a.bin").write_bytes(bytes(range(256)) * 10)
+        answer = cbr("build", logs, "--out", tmp_path / "x.db", "--type", "holdem")
+        assert answer.code == 2
+        assert "a.bin" in answer.err
+        assert not (tmp_path / "x.db").exists()
+
+    def test_a_line_of_two_hundred_megabytes_costs_no_memory(self, tmp_path: Path) -> None:
+        """A line that would be all of the memory is passed over in pieces (here: 30 MB)."""
+        import tracemalloc
+
+        log = acpc_log(tmp_path / "match.log", 5, 3)
+        text = log.read_bytes()
+        log.write_bytes(text + b"STATE:" + b"c" * 30_000_000 + b"\n" + text.split(b"\n")[1] + b"\n")
+        build([log], tmp_path / "warm.db", limit=2)
+        tracemalloc.start()
+        report = build([log], tmp_path / "m.db")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert report.records == 6
+        assert peak < 15_000_000
+        assert list(report.skipped) == ["a line of more than a million bytes"]
+
+    def test_bytes_that_are_no_text(self, tmp_path: Path) -> None:
+        log = acpc_log(tmp_path / "match.log", 8, 3)
+        text = log.read_bytes().replace(b"bot2", b"bot\xff", 1)
+        log.write_bytes(text)
+        report = build([log], tmp_path / "m.db")
+        assert (report.records, list(report.skipped)) == (7, ["bytes that are not UTF-8"])
+
+    def test_all_reasons_are_kept_with_their_place(self, tmp_path: Path) -> None:
+        log = acpc_log(tmp_path / "match.log", 6, 3)
+        lines = log.read_text().splitlines()
+        lines[3] = lines[3].replace("|", "|2c", 1)
+        log.write_text("\n".join(lines))
+        build([log], tmp_path / "m.db")
+        with Casebase.open(tmp_path / "m.db") as base:
+            [row] = base.db.table("skipped").rows
+        assert (row["line"], row["ordinal"]) == (4, 2)
+        assert "not two cards" in row["reason"]
