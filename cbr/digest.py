@@ -74,11 +74,11 @@ def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint6
     import numpy as np
 
     texts = [cell if type(cell) is str else str(cell) for cell in column]
-    with suppress(UnicodeEncodeError):
-        # Short and plain ones as they are in memory, which is what `_words` gives.
-        cells = np.array(texts, "S")
-        if cells.itemsize < 16:
-            return cells.astype("S16").view("<u8").astype(np.uint64).reshape(-1, 2).T
+    if max(map(len, texts), default=0) < 16:
+        with suppress(UnicodeEncodeError):
+            # Short and plain ones as they are in memory, which is what `_words` gives.
+            cells = np.array(texts, "S16")
+            return cells.view("<u8").astype(np.uint64).reshape(-1, 2).T
     places: dict[str, int] = {}
     order = [places.setdefault(text, len(places)) for text in texts]
     return np.array([_words(text) for text in places], np.uint64).reshape(-1, 2)[order].T

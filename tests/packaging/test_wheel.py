@@ -50,6 +50,7 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "cbr",
         "cbr_holdem",
+        "cbr_logs",
         "cbr_similarity",
     }
 

@@ -294,6 +294,26 @@ class TestOptions:
         assert one == two
 
 
+    def test_a_dask_cluster(self, tmp_path: Path, log: Path) -> None:
+        from distributed import LocalCluster
+
+        build([log], tmp_path / "one.db", batch=7)
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            ) as cluster,
+            executor(dask=cluster.scheduler_address) as pool,
+        ):
+            build([log], tmp_path / "two.db", batch=7, executor=pool)
+        one, two = (Casebase.open(tmp_path / name) for name in ("one.db", "two.db"))
+        assert [one.digest(s) for s in STREETS] == [two.digest(s) for s in STREETS]
+
+    def test_nobody_answers_at_a_dask_address(self, tmp_path: Path, log: Path, cbr) -> None:
+        answer = cbr("build", log, "--out", tmp_path / "m.db", "--dask", "tcp://127.0.0.1:9")
+        assert answer.code == 2
+        assert "no Dask scheduler answers at tcp://127.0.0.1:9" in answer.err
+
+
 class TestRebuild:
     def test_features_anew_without_the_log(self, tmp_path: Path, plugin_file) -> None:
         """A feature that needs the cards and one that does not, for known and hidden decisions."""

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cbr.errors import BadValue
+from cbr.errors import BadValue, CbrError
 from cbr_holdem.table.game import MOST_SEATS, Game
 
 _ACTIONS = re.compile(r"(?:[A-J]?(?:[fc]|r\d{0,15})|/)*\Z")
@@ -151,7 +151,7 @@ def read_game(text: str) -> tuple[Game, int]:
             cap=None if cap == "none" else int(cap),
             rules=rules,
         )
-    except ValueError as error:
+    except (ValueError, CbrError) as error:
         raise BadValue(f"{text[:60]!r} is no game ({error})") from None
     return game, unit
 
