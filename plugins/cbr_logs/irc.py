@@ -34,6 +34,7 @@ class _Channel:
     """What is played on a channel, as it stands in a hand's text."""
 
     text: bytes
+    blinds: tuple[int, int]
     two_blinds: bytes
     one_blind: bytes
 
@@ -42,7 +43,8 @@ def _limit(small_bet: int) -> _Channel:
     """Blinds of half a small bet and of one. There are raises beyond any cap in the logs."""
     half = small_bet // 2
     game = game_text(Game("limit", half, small_bet, cap=None))
-    return _Channel(game.encode(), b"%d,%d" % (half, small_bet), b"%d,0" % small_bet)
+    blinds = half, small_bet
+    return _Channel(game.encode(), blinds, b"%d,%d" % blinds, b"%d,0" % small_bet)
 
 
 _GAMES = {
@@ -145,9 +147,18 @@ def _numbered(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, 
 def parse(data: _Joined) -> str:
     """The `Hand.text` of the hand that joined lines are about; `BadValue` if they are not one hand.
 
-    There are millions of lines, so this goes by columns, which compiled code does most of the work
-    on, and writes the text from the bytes that are there.
+    Compiled code does it where all is in order; else this finds out what is not.
     """
+    from cbr_logs.irc_fast import fast_text  # compiled, and most commands read no logs
+
+    channel, line, roster, lines = data
+    game = _GAMES[channel]
+    usual = fast_text(line, roster, lines, game.text, game.blinds)
+    return parse_slowly(data) if usual is None else usual
+
+
+def parse_slowly(data: _Joined) -> str:
+    """The same by Python alone, with the reason where it is no hand."""
     channel, line, roster, lines = data
     dealt = line.split()
     if len(dealt) not in _DEALT or not dealt[0].isdigit():
@@ -233,7 +244,7 @@ def _bad_line(fields: list[bytes], first: bytes) -> str:
 def _verify_end(pair: bytes, players: int, put: int, won: int) -> None:
     """Whether as many came to the end, and for as many chips, as hdb says."""
     told = pair.split(b"/")
-    if len(told) != 2 or not b"".join(told).isdigit():
+    if len(told) != 2 or not all(part.isdigit() for part in told):
         raise BadValue(f"{_text(pair)!r} in hdb is not players and pot")
     if int(told[0]) != players:
         raise BadValue(f"{int(told[0])} players were in at the end, by their actions {players}")

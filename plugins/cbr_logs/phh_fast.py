@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from cbr_holdem.table.game import MOST_SEATS
+from cbr_logs.compiled import put_bytes, put_whole
 
 _KEYS = (
     b"variant",
@@ -373,7 +374,7 @@ def _play(
                 amount *= 10
             decimals[0] = max(decimals[0], places)
             moves[at] = _R
-            at = _whole(amount, moves, at + 1)
+            at = put_whole(amount, moves, at + 1)
         else:
             return -1
     if cards not in (0, 6, 8, 10):
@@ -398,37 +399,12 @@ def _seat(text: Any, i: Any, stop: Any) -> Any:
 
 
 @njit(cache=True)
-def _whole(amount: Any, out: Any, at: Any) -> Any:
-    """Write a whole number; where it ends."""
-    if amount < 0:
-        out[at] = _MINUS
-        at += 1
-        amount = -amount
-    size = 1
-    rest = amount // 10
-    while rest:
-        size += 1
-        rest //= 10
-    for place in range(at + size - 1, at - 1, -1):
-        out[place] = _ZERO + amount % 10
-        amount //= 10
-    return at + size
-
-
-@njit(cache=True)
-def _copy(given: Any, out: Any, at: Any) -> Any:
-    for i in range(len(given)):
-        out[at + i] = given[i]
-    return at + len(given)
-
-
-@njit(cache=True)
 def _row(numbers: Any, out: Any, at: Any) -> Any:
     for i in range(len(numbers)):
         if i:
             out[at] = _COMMA
             at += 1
-        at = _whole(numbers[i], out, at)
+        at = put_whole(numbers[i], out, at)
     return at
 
 
@@ -462,7 +438,7 @@ def _write(
                 return 0
             if text[i] > 126:
                 return 0
-        at = _copy(text[first:last], out, at)
+        at = put_bytes(text[first:last], out, at)
     out[at] = _TAB
     stacks, posts, antes, ends = numbers[0], numbers[1], numbers[2], numbers[3]
     if seats == 2:  # the lists are turned round
@@ -478,17 +454,17 @@ def _write(
             small = posts[seat] if blinds == 1 else min(small, posts[seat])
         any_ante |= antes[seat] != 0
     small = min(small, big) if blinds > 1 else np.int64(0)
-    at = _copy(_LIMIT if limit else _NO_LIMIT, out, at + 1)
-    at = _whole(small, out, at)
+    at = put_bytes(_LIMIT if limit else _NO_LIMIT, out, at + 1)
+    at = put_whole(small, out, at)
     out[at] = _SLASH
-    at = _whole(big, out, at + 1)
+    at = put_whole(big, out, at + 1)
     if limit:
-        at = _copy(_BETS, out, at)
+        at = put_bytes(_BETS, out, at)
         at = _row(np.array([big, big, bets[1], bets[1]]), out, at)
-        at = _copy(_NO_CAP, out, at)
+        at = put_bytes(_NO_CAP, out, at)
     if digits:
-        at = _copy(_UNIT, out, at)
-        at = _whole(10**digits, out, at)
+        at = put_bytes(_UNIT, out, at)
+        at = put_whole(10**digits, out, at)
     out[at] = _TAB
     at = _row(stacks[:seats], out, at + 1)
     out[at] = _TAB
@@ -504,11 +480,11 @@ def _write(
             out[at] = _COMMA
             at += 1
         if holes[seat, 0] and holes[seat, 0] != _ASK:
-            at = _copy(holes[seat], out, at)
+            at = put_bytes(holes[seat], out, at)
     out[at] = _TAB
-    at = _copy(board[:shown], out, at + 1)
+    at = put_bytes(board[:shown], out, at + 1)
     out[at] = _TAB
-    at = _copy(moves, out, at + 1)
+    at = put_bytes(moves, out, at + 1)
     out[at] = _TAB
     at += 1
     if start[_ENDS] >= 0:

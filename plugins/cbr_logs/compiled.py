@@ -1,0 +1,35 @@
+"""Bytes written by compiled code, for the readers that turn one text into another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+_MINUS, _ZERO = ord("-"), ord("0")
+
+
+@njit(cache=True)
+def put_bytes(given: Any, out: Any, at: Any) -> Any:
+    """Write bytes; where they end."""
+    for i in range(len(given)):
+        out[at + i] = given[i]
+    return at + len(given)
+
+
+@njit(cache=True)
+def put_whole(amount: Any, out: Any, at: Any) -> Any:
+    """Write a whole number in decimals; where it ends."""
+    if amount < 0:
+        out[at] = _MINUS
+        at += 1
+        amount = -amount
+    size = 1
+    rest = amount // 10
+    while rest:
+        size += 1
+        rest //= 10
+    for place in range(at + size - 1, at - 1, -1):
+        out[place] = _ZERO + amount % 10
+        amount //= 10
+    return at + size
