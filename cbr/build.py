@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -31,10 +31,16 @@ from cbr.plugins import Plugins, default_plugins
 from cbr.sources import CaseSource, Raw, Record, Skipped, head_of
 from cbr.workers import in_order
 
-#: Records in one transaction: what a kill can lose.
-BATCH = 1_000
+#: Records in one transaction: what a kill can lose. With workers fewer, so that the last ones to
+#: finish do not keep the others waiting.
+BATCH = 2_000
+WORKER_BATCH = 1_000
 #: Different reasons that a report tells apart; the rest are counted together.
 _REASONS = 1_000
+
+_ITEMS = (Record, Skipped, Raw)
+
+Jobs = Generator[Job, None, None]
 
 #: Called with bytes read so far, bytes in all, and records done.
 Progress = Callable[[float, float, int], None]
@@ -45,6 +51,7 @@ class BuildReport:
     """What a build did. `notes` are sentences for the person who asked for it."""
 
     out: str
+    record: str = "record"
     records: int = 0
     known: int = 0
     cases: Counter[str] = field(default_factory=Counter)
@@ -71,7 +78,7 @@ def build(
     known_only: bool = False,
     strict: bool = False,
     limit: int | None = None,
-    batch: int = BATCH,
+    batch: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     plugins: Plugins | None = None,
@@ -86,9 +93,11 @@ def build(
     """
     plugins = plugins or default_plugins()
     files = files_in(paths)
-    reading = _Reading(files, plugins, reader, dict(options or {}), limit, batch)
+    size = batch or (WORKER_BATCH if executor else BATCH)
+    reading = _Reading(files, plugins, reader, dict(options or {}), limit, size)
+    jobs = reading.jobs()
     if not domain and not Path(out).exists():
-        domain = reading.domain()
+        domain, jobs = reading.domain(jobs)
     with _Writer(Path(out), domain, features, plugins, strict) as writer:
         reading.case_types = writer.case_types
         setup = reading.setup(known_only)
@@ -96,7 +105,8 @@ def build(
             setup = setup.counted_by(_survey(reading, setup, executor))
         total, done = sum(path.stat().st_size for path in files), 0
         run = partial(work, setup, plugins=None if executor else plugins)
-        with closing(in_order(executor, run, reading.jobs(writer))) as results:
+        marked = map(writer.marked, jobs)
+        with closing(jobs), closing(in_order(executor, run, marked)) as results:
             for result in results:
                 writer.write(result)
                 done += result.read
@@ -115,7 +125,7 @@ def _survey(reading: _Reading, setup: Setup, executor: Executor | None) -> Count
     """A first reading of all files, in which the domain counts what it needs to know before."""
     total: Counter[str] = Counter()
     run = partial(count, setup, plugins=None if executor else reading.plugins)
-    for found in in_order(executor, run, reading.jobs(None)):
+    for found in in_order(executor, run, reading.jobs()):
         total.update(found)
     return total
 
@@ -133,23 +143,30 @@ class _Reading:
     case_types: Sequence[CaseType] = ()
     unreadable: list[str] = field(default_factory=list)
 
-    def domain(self) -> str:
-        """The domain that the first record is for, if its reader can tell; else none."""
+    def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
+        """The domain that the first record is for, if its reader can tell; and all the jobs."""
         types = list(self.plugins.named("case type").values())
         if len({t.domain for t in types}) < 2:
-            return ""
-        for place in places(self.files):
-            source = None if place.problem else self._source(place)
-            if source is None:
-                continue
-            if source.domain_of is None:
-                served = {t.domain for t in types if source.serves([t])}
-                return served.pop() if len(served) == 1 else ""
-            for item in _read(source, place.path, self._for(source)):
-                body = _body(source, item)
-                if body is not None:
-                    with guarded(f"reader {source.name!r} at the sight of a record"):
-                        return source.domain_of(body, self.options)
+            return "", jobs
+        seen: list[Job] = []
+        domain = ""
+        for job in jobs:
+            seen.append(job)
+            domain = self._domain_of(job, types) if job.items else ""
+            if domain or job.items:
+                break
+        return domain, _again(seen, jobs)
+
+    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> str:
+        source: CaseSource = self.plugins.get("case source", job.reader)
+        if source.domain_of is None:
+            served = {t.domain for t in types if source.serves([t])}
+            return served.pop() if len(served) == 1 else ""
+        for _, item in job.items:
+            body = _body(source, item)
+            if body is not None:
+                with guarded(f"reader {source.name!r} at the sight of a record"):
+                    return source.domain_of(body, self.options)
         return ""
 
     def setup(self, known_only: bool) -> Setup:
@@ -158,8 +175,8 @@ class _Reading:
         types = tuple(case_type.to_json() for case_type in self.case_types)
         return Setup(tuple(map(str, self.plugins.files)), types, given, known_only)
 
-    def jobs(self, writer: _Writer | None) -> Iterator[Job]:
-        """All that the files hold, in batches; a writer tells which of it is known already."""
+    def jobs(self) -> Jobs:
+        """All that the files hold, in batches."""
         self.unreadable.clear()
         seen: dict[str, Path] = {}
         taken, before = 0, 0.0
@@ -183,8 +200,6 @@ class _Reading:
             for job in self._cut(place, source, name, left):
                 job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
                 taken += len(job.items)
-                if writer is not None:
-                    writer.mark_known(job)
                 yield job
             before += place.share
             if self.limit is not None and taken >= self.limit:
@@ -254,6 +269,7 @@ class _Writer:
                 raise
         else:
             self.case_types = wished(case_types_of(domain, plugins), features, plugins)
+        self.report.record = self.case_types[0].record
         self.report.features = {t.stage: [f.name for f in t.features] for t in self.case_types}
 
     def _types_for(
@@ -286,12 +302,13 @@ class _Writer:
                 for suffix in ("", "-wal", "-shm"):
                     Path(f"{self.out}{suffix}").unlink(missing_ok=True)
 
-    def mark_known(self, job: Job) -> None:
-        """Tell a job what of it an earlier build took in, or skipped."""
+    def marked(self, job: Job) -> Job:
+        """A job that knows what of it an earlier build took in, or skipped."""
         if self.base is not None and not self.created:
             ordinals = [ordinal for ordinal, _ in [*job.items, *job.skipped]]
             span = (min(ordinals), max(ordinals))
             job.known, job.skipped_before = self.base.known_places(job.source, *span)
+        return job
 
     def write(self, done: Done) -> None:
         """One transaction with all that is new in a batch."""
@@ -370,17 +387,21 @@ def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
         yield f"no case of {', '.join(stages)} has solution {solution!r}{seen}: {meaning}"
 
 
-def _body(source: CaseSource, item: Record | Skipped | Raw) -> str | None:
+def _again(seen: list[Job], jobs: Jobs) -> Jobs:
+    """All jobs from the first on, some of which have been looked at."""
+    yield from seen
+    yield from jobs
+
+
+def _body(source: CaseSource, item: Record | Raw) -> str | None:
     """The body of a record; None where there is none to be had."""
     if isinstance(item, Record):
         return item.body
-    if isinstance(item, Raw) and source.parse is not None:
-        try:
-            with guarded(f"reader {source.name!r}"):
-                return source.parse(item.data)
-        except BadValue:
-            return None
-    return None
+    try:
+        with guarded(f"reader {source.name!r}"):
+            return source.parse(item.data) if source.parse else None
+    except BadValue:
+        return None
 
 
 def _read(
@@ -401,6 +422,6 @@ def _read(
         except BaseException as error:
             what = f"reader {source.name!r} on {path} failed: {one_line(error)}"
             raise PluginFailure(what) from error
-        if not isinstance(item, Record | Skipped | Raw) or not isinstance(item.line, int):
+        if not isinstance(item, _ITEMS) or not isinstance(item.line, int):
             raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
         yield item

@@ -391,10 +391,12 @@ class Casebase:
         They are numbered in order; returns the first number. They are no longer skipped places.
         """
         first = self._last_record() + 1
-        self.db.conn.executemany(
-            "DELETE FROM skipped WHERE source = ? AND ordinal = ?",
-            ((source, ordinal) for ordinal, *_ in records),
-        )
+        skipped = "SELECT 1 FROM skipped WHERE source = ? LIMIT 1"
+        if self.db.execute(skipped, [source]).fetchone():
+            self.db.conn.executemany(
+                "DELETE FROM skipped WHERE source = ? AND ordinal = ?",
+                ((source, ordinal) for ordinal, *_ in records),
+            )
         self.db.conn.executemany(
             f"INSERT INTO {self.records_table} (id, source, ordinal, line, digest, body) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -570,8 +572,8 @@ def _cells(
     if case_type.feature(name).is_number:
         numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
         return numbers
-    texts = column.tolist() if isinstance(column, np.ndarray) else column
-    return [cell if type(cell) is str else str(cell) for cell in texts]
+    texts = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return texts if set(map(type, texts)) <= {str} else [str(cell) for cell in texts]
 
 
 def _open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cbr.case import CaseType, Value
 
@@ -73,7 +73,9 @@ def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint6
     """The words [2, n] of n texts."""
     import numpy as np
 
-    texts = [cell if type(cell) is str else str(cell) for cell in column]
+    texts: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    if set(map(type, texts)) - {str}:
+        texts = [str(cell) for cell in texts]
     if max(map(len, texts), default=0) < 16:
         with suppress(UnicodeEncodeError):
             # Short and plain ones as they are in memory, which is what `_words` gives.

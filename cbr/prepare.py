@@ -190,7 +190,9 @@ def _column(
             f"feature {feature.name!r} gave an array of shape {column.shape} for {count} situations"
         )
     if not feature.is_number:
-        texts = [str(cell) for cell in column.tolist()]
+        texts = column.tolist()
+        if set(map(type, texts)) - {str}:
+            texts = [str(cell) for cell in texts]
         # An array of objects: one of fixed width would make every cell as wide as the longest.
         words = np.array(texts, object)
         good = set(feature.values) if feature.values else None
@@ -199,7 +201,8 @@ def _column(
             for place, word in enumerate(texts if good is not None else ())
             if good is not None and word not in good
         }
-        return words, reasons, words == ""
+        missing = words == "" if feature.private else np.zeros(count, bool)
+        return words, reasons, missing
     with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
         numbers = column.astype(np.float32)
     missing = ~np.isfinite(numbers)

@@ -41,7 +41,7 @@ _KnownOnly = Annotated[
 
 def add(app: typer.Typer, plugins: Plugins, asked: bool) -> None:
     """The commands; options that plugins bring only where they are asked for, for speed."""
-    epilog = "Example: cbr build cars.csv --type car --out casebases/cars.db"
+    epilog = "Example: cbr build casebases/sample.phhs --out casebases/sample.db"
     app.command("build", epilog=epilog)(_with_plugin_options(plugins, asked))
     app.command(
         "rebuild", epilog="Example: cbr rebuild casebases/cars.db --features +cost --plugin cost.py"
@@ -120,7 +120,9 @@ def build(
     if json:
         emit(vars(report))
         return
-    lines(f"{target}: {count(report.records, 'new record')}, {report.known:,} known already")
+    lines(
+        f"{target}: {count(report.records, f'new {report.record}')}, {report.known:,} known already"
+    )
     if report.hidden:
         stages = {**report.cases, **report.hidden}
         found = [(s, report.cases[s], report.hidden[s]) for s in report.features if s in stages]

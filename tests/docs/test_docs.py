@@ -103,6 +103,15 @@ def test_every_command_is_on_its_page_with_an_example() -> None:
         assert "Example: cbr" in context.get_help(), path
 
 
+def test_every_column_of_a_decision_is_described() -> None:
+    from cbr_holdem.situation.situations import COLUMNS
+
+    page = (ROOT / "docs" / "holdem.md").read_text("utf-8")
+    for name in COLUMNS:
+        plain = name.removesuffix("_flop").removesuffix("_turn").removesuffix("_river")
+        assert f"`{name}`" in page or f"`{plain}`" in page, name
+
+
 def test_every_measure_and_policy_is_described_with_its_parameters() -> None:
     from cbr.measure import FromFeature
     from cbr.spec import Spec, settle
@@ -144,6 +153,8 @@ def test_readme_commands_work(cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "casebases").mkdir()
     (tmp_path / "tests").symlink_to(ROOT / "tests")
+    sample = ROOT / "casebases" / "sample.phhs"
+    (tmp_path / "casebases" / "sample.phhs").symlink_to(sample)
     blocks = re.findall(r"```sh\n(.*?)```", README, re.S)
     lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
     ran = 0

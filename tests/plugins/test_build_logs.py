@@ -293,7 +293,6 @@ class TestOptions:
         )  # fmt: skip
         assert one == two
 
-
     def test_a_dask_cluster(self, tmp_path: Path, log: Path) -> None:
         from distributed import LocalCluster
 

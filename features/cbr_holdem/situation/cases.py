@@ -120,6 +120,7 @@ class _Wanted:
                 raise BadValue(f"--variant is {variant!r}; it must be limit or nolimit")
             raise BadValue(f"--variant {variant} goes with another --type than {domain}")
         self.seats = _span(seats)
+        self.filters = bool(players or min_hands or variant or seats)
 
     def of(self, hands: HandArrays) -> tuple[HandArrays, dict[int, str], dict[int, str]]:
         """The hands that are wanted; those left out and those of other betting, with reasons."""
@@ -128,6 +129,8 @@ class _Wanted:
         kinds = hands.terms[:, LIMIT] + 2 * hands.terms[:, POT_LIMIT]
         betting = np.array(["nolimit", "limit", "potlimit"])[kinds].tolist()
         keep = np.ones(len(hands.place), bool)
+        if not self.filters and set(betting) <= {self.betting}:
+            return hands, left_out, other
         for at, place in enumerate(hands.place.tolist()):
             reason = self._excludes(betting[at], hands.players[at, : hands.seats[at]].tolist())
             if reason:
