@@ -373,14 +373,13 @@ class _Writer:
 
 def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
     """A sentence for each solution that stages should have and have not."""
-    hidden = base.hidden()
     lacking: dict[tuple[str, str], list[str]] = {}
     for case_type in case_types:
         if case_type.if_missing and base.count(case_type.stage):
-            taken = base.solutions(case_type.stage)
             for solution, meaning in case_type.if_missing.items():
-                if not taken.get(solution):
+                if not base.has_solution(case_type.stage, solution):
                     lacking.setdefault((solution, meaning), []).append(case_type.stage)
+    hidden = base.hidden() if lacking else {}
     for (solution, meaning), stages in lacking.items():
         apart = sum(hidden[stage].get(solution, 0) for stage in stages)
         seen = f" ({apart:,} hidden decisions have)" if apart else ""

@@ -194,6 +194,11 @@ class Casebase:
         query = f"SELECT solution, COUNT(*) FROM {_q(schema.case_table(stage))} GROUP BY solution"
         return found | dict(self.db.execute(query).fetchall())
 
+    def has_solution(self, stage: str, solution: str) -> bool:
+        """Whether a case has this solution; fast where many have."""
+        query = f"SELECT 1 FROM {_q(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
+        return self.db.execute(query, [solution]).fetchone() is not None
+
     def digest(self, stage: str) -> str:
         """Digest of the stage's cases (features, solution), whatever the order they came in."""
         return str(self.db.table("stages").get(self.stage(stage))["digest"])
