@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from cbr import digest, schema
 from cbr.case import CaseType
@@ -87,6 +88,33 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
             yield f"{base.records[:-1]} {rows[place][0]}: {reason}"
 
 
+def _wrong_cells(
+    case_type: CaseType, columns: list[list[Any]], outcomes: list[Any], ids: list[int]
+) -> Iterator[str]:
+    """What cannot be in some cases: all at once where they are good, one by one where not."""
+    stage = case_type.stage
+    for feature, column in zip(case_type.features, columns, strict=False):
+        if feature.is_number and set(map(type, column)) <= {float, int}:
+            if math.isfinite(sum(map(abs, column))):
+                continue
+        elif (feature.values and set(column) <= set(feature.values)) or (
+            feature.is_text and set(map(type, column)) <= {str}
+        ):
+            continue
+        for number, cell in zip(ids, column, strict=True):
+            try:
+                feature.read(cell)
+            except CbrError as error:
+                yield f"case {number} of stage {stage!r}: {error}"
+    for number, solution, outcome in zip(ids, columns[-1], outcomes, strict=True):
+        if solution not in case_type.solutions:
+            yield f"case {number} of stage {stage!r} has solution {solution!r}"
+        if outcome is not None and not (
+            isinstance(outcome, int | float) and math.isfinite(outcome)
+        ):
+            yield f"case {number} of stage {stage!r} has outcome {outcome}"
+
+
 def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
     """Values that are no values of their feature, and a digest that is not that of the cases."""
     stage, cases, total = case_type.stage, 0, 0
@@ -94,21 +122,16 @@ def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
     for name in sorted({f.name for f in case_type.features} - there):
         yield f"the table of stage {stage!r} has no column {name!r}"
         return
-    walk = base.cases(stage)
-    while batch := list(islice(walk, 10_000)):
-        for case in batch:
-            try:
-                case_type.read(case.values)
-            except CbrError as error:
-                yield f"case {case.id} of stage {stage!r}: {error}"
-            if case.solution not in case_type.solutions:
-                yield f"case {case.id} of stage {stage!r} has solution {case.solution!r}"
-            if case.outcome is not None and not math.isfinite(case.outcome):
-                yield f"case {case.id} of stage {stage!r} has outcome {case.outcome}"
-        columns = [[case.values[f.name] for case in batch] for f in case_type.features]
-        columns.append([case.solution for case in batch])
-        total += digest.sum_of_rows(case_type, columns)
-        cases += len(batch)
+    names = [feature.name for feature in case_type.features]
+    wanted = ", ".join(f"[{name}]" for name in names)
+    query = f"SELECT {wanted}, solution, outcome, id FROM [{schema.case_table(stage)}] ORDER BY id"
+    cursor = base.db.execute(query)
+    while rows := cursor.fetchmany(10_000):
+        *columns, outcomes, ids = (list(column) for column in zip(*rows, strict=True))
+        yield from _wrong_cells(case_type, columns, outcomes, ids)
+        with suppress(TypeError, ValueError):  # what is no number has been found above
+            total += digest.sum_of_rows(case_type, columns)
+        cases += len(rows)
     if cases != base.count(stage):
         yield f"stage {stage!r} holds {cases} cases, {base.count(stage)} are recorded"
     if digest.add("", total) != (base.digest(stage) or digest.add("", 0)):

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from cbr.casebase import Casebase
 
 
+#: Cases of a stage that are compared with each other without being asked to.
+_MANY = 200_000
+_Distinct = Annotated[
+    bool, typer.Option("--distinct", help="Count distinct cases also where there are very many.")
+]
 #: Rows of a section that are shown; JSON has all.
 _MOST_ROWS = 20
 
@@ -24,12 +29,12 @@ def add(app: typer.Typer) -> None:
     app.command("export", epilog="Example: cbr export casebases/cars.db --to csv")(export)
 
 
-def info(file: File, json: Json = False) -> None:
+def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
     """What a casebase holds."""
     from cbr.casebase import Casebase
 
     with Casebase.open(file) as base, base.reading():
-        found = _describe(base)
+        found = _describe(base, distinct)
     if json:
         emit(found)
         return
@@ -39,7 +44,7 @@ def info(file: File, json: Json = False) -> None:
         f"write version {found['write_version']}"
     )
     stages = [
-        (name, s["cases"], s["vectors"], _shares(s["solutions"]))
+        (name, s["cases"], "-" if s["vectors"] is None else s["vectors"], _shares(s["solutions"]))
         for name, s in found["stages"].items()
     ]
     table("", ["stage", "cases", "distinct", "solutions"], stages)
@@ -67,7 +72,7 @@ def info(file: File, json: Json = False) -> None:
         lines(f"digest of {name}: {stage['digest'] or '-'}")
 
 
-def _describe(base: Casebase) -> dict[str, Any]:
+def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
     from cbr.plugins import default_plugins
 
     sections: dict[str, Any] = {}
@@ -91,7 +96,7 @@ def _describe(base: Casebase) -> dict[str, Any]:
         "write_version": base.write_version,
         "records": base.records,
         base.records: base.db.execute(total).fetchone()[0],
-        "stages": {stage: _describe_stage(base, stage) for stage in base.stages},
+        "stages": {stage: _describe_stage(base, stage, distinct) for stage in base.stages},
         "cases": {stage: base.count(stage) for stage in base.stages},
         "digest": {stage: base.digest(stage) for stage in base.stages},
         "hidden": base.hidden() if base.has_hidden else {},
@@ -118,16 +123,16 @@ def _not_sections(given: Any) -> str:
     return "" if good else "no mapping from titles to rows"
 
 
-def _describe_stage(base: Casebase, stage: str) -> dict[str, Any]:
+def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any]:
     case_type = base.case_type(stage)
     cases = base.count(stage)
-    vectors = base.vectors(stage) if cases else None
-    taken = vectors.counts.sum(axis=0).tolist() if vectors else [0] * len(case_type.solutions)
+    counted = distinct or cases <= _MANY
+    vectors = (len(base.vectors(stage)) if cases else 0) if counted else None
     return {
         "cases": cases,
-        "vectors": len(vectors) if vectors else 0,
+        "vectors": vectors,
         "digest": base.digest(stage),
-        "solutions": dict(zip(case_type.solutions, taken, strict=True)),
+        "solutions": base.solutions(stage),
         "retrieval": case_type.retrieval,
         "reuse": case_type.reuse,
         "features": [
@@ -156,7 +161,9 @@ def _kind(feature: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return _shares(value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return _shares(value) if sum(value.values()) else "-"
+    return value
 
 
 def _shares(solutions: dict[str, int]) -> str:
