@@ -4,49 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from cbr_holdem.cards.card import names
-from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.table import Table
+from cbr_holdem.table.random_hands import random_hands as play_randomly
 
 
 def random_hands(count: int, seats: int, betting: str = "limit", seed: int = 1) -> list[str]:
     """Texts of hands by players who act at random; every card is known."""
-    game, rng = Game(betting, 5, 10, rules="acpc"), np.random.default_rng(seed)
-    posts = [10, 5] if seats == 2 else [5, 10] + [0] * (seats - 2)
-    texts = []
-    for number, deck in enumerate(decks(seed, 0, count)):
-        held, board = deck[: 2 * seats], deck[2 * seats : 2 * seats + 5]
-        table = Table(game, [2000] * seats, held.tolist(), board.tolist())
-        moves = ""
-        while not table.over:
-            street = table.street
-            move = str(rng.choice(["f", "c", "c", "c", "r"]))
-            move = move if table.can_play(move) else "c"
-            moves += move
-            table.play(move)
-            moves += "/" if not table.over and table.street != street else ""
-        street = table.tables.history(0)[-1][0] if table.tables.history(0) else 0
-        shown = 5 if table.showdown else (0, 3, 4, 5)[street]
-        holes = [names(held[2 * s : 2 * s + 2]).replace(" ", "") for s in range(seats)]
-        players = [f"bot{(s + number) % seats}" for s in range(seats)]
-        hand = Hand(
-            game,
-            [2000] * seats,
-            posts,
-            [0] * seats,
-            holes,
-            names(board[:shown]).replace(" ", ""),
-            moves,
-            players,
-            table.payoffs,
-            number=str(number),
-        )
-        texts.append(hand.text)
-    return texts
+    game = Game(betting, 5, 10, rules="acpc")
+    return [hand.text for hand in play_randomly(count, seats, game, seed=seed)]
 
 
 def acpc_log(path: Path, count: int, seats: int, betting: str = "limit", seed: int = 1) -> Path:

@@ -23,8 +23,6 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from benches import Row
 from cbr.build import build
 from cbr.casebase import Casebase
@@ -64,11 +62,16 @@ def _real(data: Path, work: Path, full: bool) -> Iterator[Row]:
 
 
 def _made_up(work: Path, full: bool) -> list[Row]:
+    from cbr_holdem.table.game import Game
+    from cbr_holdem.table.random_hands import random_hands
+    from cbr_logs.phh_writer import write
+
     hands = 4_000 if full else 1_500
     found = []
     for seats in (6, 2, 9):
         path = work / f"made_{seats}.phhs"
-        _play_randomly(path, seats, hands)
+        made = random_hands(hands, seats, Game("nolimit", 50, 100), stack=10_000)
+        write((hand.text for hand in made), path)
         found.append(_against_pokerkit(f"made up, {seats} seats", path, hands, 60))
     return found
 
@@ -81,39 +84,6 @@ def _first_hands(path: Path, count: int) -> Iterator[str]:
                 if count < 0:
                     return
             yield line
-
-
-def _play_randomly(path: Path, seats: int, hands: int) -> None:
-    """Hands of players who act at random, in PHH."""
-    from cbr_holdem.cards.card import names
-    from cbr_holdem.table.deck import decks
-    from cbr_holdem.table.game import Game
-    from cbr_holdem.table.hand import Hand
-    from cbr_holdem.table.table import Table
-    from cbr_logs.phh_writer import write
-
-    game, rng = Game("nolimit", 50, 100), np.random.default_rng(1)
-    posts = [100, 50] if seats == 2 else [50, 100] + [0] * (seats - 2)
-
-    def texts() -> Iterator[str]:
-        for deck in decks(1, 0, hands):
-            held, board = deck[: 2 * seats], deck[2 * seats : 2 * seats + 5]
-            table = Table(game, [10_000] * seats, held.tolist(), board.tolist())
-            moves = ""
-            while not table.over:
-                street = table.street
-                move = str(rng.choice(["f", "c", "c", "c", "r"]))
-                move = move if table.can_play(move) else "c"
-                moves += move
-                table.play(move)
-                moves += "/" if not table.over and table.street != street else ""
-            holes = [names(held[2 * s : 2 * s + 2]).replace(" ", "") for s in range(seats)]
-            shown = names(board).replace(" ", "")
-            players = [f"p{s}" for s in range(seats)]
-            stacks, antes = [10_000] * seats, [0] * seats
-            yield Hand(game, stacks, posts, antes, holes, shown, moves, players).text
-
-    write(texts(), path)
 
 
 def _built(path: Path, out: Path, hands: int) -> Callable[[], None]:
