@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
 from cbr.digest import record_digest, sum_of_rows
-from cbr.errors import BadValue, DifferentRecord, PluginFailure
-from cbr.guard import guarded
+from cbr.errors import BadValue, CbrError, DifferentRecord, PluginFailure
+from cbr.guard import guarded, one_line
 from cbr.plugins import Plugins, default_plugins, use_plugins
 from cbr.prepare import Prepared, Rows, prepare
 from cbr.sources import CaseSource, Raw, Record, Skipped
@@ -79,7 +78,6 @@ class Done:
     hidden: dict[str, Rows] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
-    skipped_again: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -122,12 +120,10 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     for place, reason in prepared.rejected.items():
         ordinal, line, _, _ = fresh[place]
         done.skipped.append((ordinal, Skipped(line, reason)))
-    before = len(done.skipped)
     done.skipped = sorted(
         (item for item in done.skipped if item[0] not in job.skipped_before),
         key=lambda item: item[0],
     )
-    done.skipped_again = before - len(done.skipped)
     done.left_out.update(prepared.left_out.values())
     _keep(done, fresh, prepared)
     for case_type in case_types:
@@ -175,16 +171,17 @@ def _parsed(
         return found
     source: CaseSource = plugins.get("case source", job.reader)
     parse = source.parse or _no_parser
-    items = iter(job.items)
-    for item in items:
-        # One guard around many records: entering it costs as much as parsing a short one.
-        with guarded(f"reader {job.reader!r} at line {item[1].line} of {job.source}"):
-            for ordinal, piece in chain([item], items):
-                try:
-                    body = piece.body if isinstance(piece, Record) else parse(piece.data)
-                    found.append((ordinal, piece.line, record_digest(body), body))
-                except BadValue as error:
-                    skipped.append((ordinal, Skipped(piece.line, str(error))))
+    for ordinal, piece in job.items:
+        try:  # not in `guarded`, entering which costs as much as parsing a short record
+            body = piece.body if isinstance(piece, Record) else parse(piece.data)
+            found.append((ordinal, piece.line, record_digest(body), body))
+        except BadValue as error:
+            skipped.append((ordinal, Skipped(piece.line, str(error))))
+        except (CbrError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            place = f"reader {job.reader!r} at line {piece.line} of {job.source}"
+            raise PluginFailure(f"{place} failed: {one_line(error)}") from error
     return found
 
 

@@ -98,6 +98,8 @@ def build(
     jobs = reading.jobs()
     if not domain and not Path(out).exists():
         domain, jobs = reading.domain(jobs)
+        if not domain and reading.unreadable and not reading.read:
+            raise _no_reader(reading.unreadable[0])
     with _Writer(Path(out), domain, features, plugins, strict) as writer:
         reading.case_types = writer.case_types
         setup = reading.setup(known_only)
@@ -142,6 +144,7 @@ class _Reading:
     batch: int
     case_types: Sequence[CaseType] = ()
     unreadable: list[str] = field(default_factory=list)
+    read: int = 0
 
     def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
         """The domain that the first record is for, if its reader can tell; and all the jobs."""
@@ -200,6 +203,7 @@ class _Reading:
             for job in self._cut(place, source, name, left):
                 job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
                 taken += len(job.items)
+                self.read += job.read
                 yield job
             before += place.share
             if self.limit is not None and taken >= self.limit:
@@ -363,12 +367,14 @@ class _Writer:
             if report.left_out:
                 raise EmptyStage(f"nothing to build: {next(iter(report.left_out))}")
             if report.unreadable:
-                raise BadValue(
-                    f"no reader for {report.unreadable[0]}; `cbr plugins` lists the case sources"
-                )
+                raise _no_reader(report.unreadable[0])
             raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
         if self.base is not None:
             report.notes += _missing(self.base, self.case_types)
+
+
+def _no_reader(path: str) -> BadValue:
+    return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
 
 
 def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:

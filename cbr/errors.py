@@ -9,6 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+#: Names that a sentence lists.
+_MOST_NAMES = 30
+
 
 class CbrError(Exception):
     """A mistake that one sentence explains."""
@@ -30,7 +33,9 @@ class NoSuchName(CbrError):
         self._made_of = kind, name, names = kind, name, list(known)
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
-        there_are = f"there is {', '.join(names)}" if names else "there is none"
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        listed = ", ".join(names[:_MOST_NAMES])
+        there_are = f"there is {listed}{more}" if names else "there is none"
         super().__init__(f"no {kind} {name!r}{hint} {there_are}")
 
     def __reduce__(self) -> tuple[type[NoSuchName], tuple[str, str, list[str]]]:

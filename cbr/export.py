@@ -38,7 +38,8 @@ def export(
         if to in _TABLES:
             folder = Path(out) if out else base.path.with_name(f"{base.path.stem}-{to}")
             return _tables(base, to, folder)
-        file = Path(out) if out else base.path.with_suffix(f".{to}")
+        suffix = writers[to].suffix or f".{to}"
+        file = Path(out) if out else base.path.with_suffix(suffix)
         return {str(file): _records(base, writers[to], file)}
 
 

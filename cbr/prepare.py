@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import Batch, CaseType, Feature, Situated, Situations
-from cbr.errors import BadValue, PluginFailure
+from cbr.errors import BadValue, NoSuchName, PluginFailure
 from cbr.guard import guarded
 from cbr.sources import situate_rows
 
@@ -178,6 +178,8 @@ def _column(
     with guarded(f"feature {feature.name!r}"):
         try:
             column = feature.of(situations)
+        except NoSuchName as error:
+            raise BadValue(f"feature {feature.name!r}: {error}") from None
         except KeyError as error:
             if not error.args or str(error.args[0]) in situations:
                 raise

@@ -128,7 +128,7 @@ class CaseSource:
     `parse(data)` gives the body of its record, or raises `BadValue` with the reason to skip it.
     `domain_of(body, options)` says which of the domains a record is for; `identity(path)` what a
     file is called in a casebase, if that is not its name. `write(bodies, path)` puts records into
-    a file, and returns how many.
+    a file, by default with this `suffix`, and returns how many.
     """
 
     name: str
@@ -141,6 +141,7 @@ class CaseSource:
     domain_of: Callable[[str, Mapping[str, Any]], str] | None = None
     identity: Callable[[Path], str] | None = None
     write: Callable[[Iterator[str], Path], int] | None = None
+    suffix: str = ""
 
     kind: ClassVar[str] = "case source"
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cbr.cli.options import Dask, File, Json, Workers
-from cbr.cli.output import complain, count, emit, lines, note, progress, show_reasons, table
+from cbr.cli.output import (
+    complain,
+    count,
+    emit,
+    lines,
+    note,
+    progress,
+    show_reasons,
+    table,
+    waiting,
+)
 
 if TYPE_CHECKING:
+    from cbr.build import Progress
     from cbr.plugins import Plugins
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
@@ -99,7 +111,12 @@ def build(
 
     target = out or _default_out(files[0])
     given = {name: value for name, value in options.items() if value is not None}
-    with executor(workers, dask) as pool, progress("building", "records") as tell:
+    slow = "the first build on a machine compiles what it needs, once; that takes up to a minute"
+    with (
+        executor(workers, dask) as pool,
+        progress("building", "records") as tell,
+        waiting(slow, 6.0) as begun,
+    ):
         report = run(
             files,
             target,
@@ -111,7 +128,7 @@ def build(
             limit=limit,
             known_only=known_only,
             executor=pool,
-            progress=tell,
+            progress=_both(begun, tell),
         )
     for sentence in report.notes:
         note(sentence)
@@ -135,6 +152,17 @@ def build(
         table("", ["stage", "new cases"], report.cases.items())
     show_reasons(report.skipped)
     table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
+
+
+def _both(begun: Callable[[], None], tell: Progress | None) -> Progress:
+    """Progress that is shown, if there is a terminal, and ends the waiting for the first batch."""
+
+    def told(done: float, total: float, count: int) -> None:
+        begun()
+        if tell:
+            tell(done, total, count)
+
+    return told
 
 
 def _default_out(first: Path) -> Path:

@@ -48,8 +48,9 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
         for name, s in found["stages"].items()
     ]
     table("", ["stage", "cases", "distinct", "solutions"], stages)
-    if any(found["hidden"].values()):
+    if any(sum(taken.values()) for taken in found["hidden"].values()):
         hidden = [(s, sum(n.values()), _shares(n)) for s, n in found["hidden"].items()]
+        hidden = [row for row in hidden if row[1]]
         table("Hidden decisions", ["stage", "decisions", "solutions"], hidden)
     for name, stage in found["stages"].items():
         table(
@@ -64,6 +65,8 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
     for title, section in found["sections"].items():
+        if title[:1].islower():
+            continue  # for scripts
         rows = list(section.items() if isinstance(section, dict) else enumerate(section, 1))
         table(title, [], [(str(name), _plain(value)) for name, value in rows[:_MOST_ROWS]])
         if len(rows) > _MOST_ROWS:
@@ -168,7 +171,9 @@ def _plain(value: Any) -> Any:
 
 def _shares(solutions: dict[str, int]) -> str:
     total = sum(solutions.values()) or 1
-    return ", ".join(f"{name} {100 * n / total:.0f} %" for name, n in solutions.items())
+    # The blank does not break, so that a name and its share stay on one line.
+    shares = (f"{name} {100 * n / total:.0f} %" for name, n in solutions.items() if n)
+    return ", ".join(share.replace(" ", "\N{NO-BREAK SPACE}") for share in shares)
 
 
 def export(

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -129,15 +129,15 @@ def lines(*sentences: str) -> None:
 
 
 @contextmanager
-def waiting(reason: str, after: float = 1.5) -> Iterator[None]:
-    """Say what is waited for, if it takes long enough to wonder."""
+def waiting(reason: str, after: float = 1.5) -> Iterator[Callable[[], None]]:
+    """Say what is waited for, if it takes long enough to wonder; gives what ends the waiting."""
     from threading import Timer
 
     timer = Timer(after, note, [reason])
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield timer.cancel
     finally:
         timer.cancel()
 

@@ -32,7 +32,8 @@ def cbr_info(casebase: Casebase) -> dict[str, Any] | None:
         return None
     from cbr_holdem.info import actions, players
 
-    return {"actions": actions(casebase), "players": players(casebase)}
+    sat = players(casebase)
+    return {"actions": actions(casebase), "players": sat, "Hands by player": sat}
 
 
 @hook

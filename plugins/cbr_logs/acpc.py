@@ -240,6 +240,7 @@ ACPC = CaseSource(
     domains=DOMAINS,
     domain_of=domain_of,
     write=write,
+    suffix=".log",
     options=(
         BuildOption("game", "Game of ACPC logs: a definition file, or the name of a shipped one."),
     ),

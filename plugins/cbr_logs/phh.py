@@ -345,4 +345,5 @@ PHH = CaseSource(
     domains=DOMAINS,
     domain_of=domain_of,
     write=_write,
+    suffix=".phhs",
 )

@@ -287,6 +287,19 @@ class TestAtOnce:
         assert after == {number: price for number, price in before.items() if number != 7}
         assert check(cars_db) == []
 
+    def test_an_open_casebase_notices_a_rebuild(self, cars_db: Path, plugin_file) -> None:
+        """What it writes afterwards has the features and the digest of the new definition."""
+        path = plugin_file(
+            "import cbr\n@cbr.feature('older', case_type='car', range=(0, 40))\n"
+            "def older(cars):\n    return cars['age'] + 1\n"
+        )
+        with Casebase.open(cars_db, write=True) as base:
+            rebuild(cars_db, "+older", plugins=Plugins().load([CARS_PLUGIN, path]))
+            with base.transaction():
+                base.remove("car", [7])
+            assert "older" in [feature.name for feature in base.case_type("car").features]
+        assert check(cars_db) == []
+
     def test_check_during_writes_finds_nothing(self, cars_db: Path, plugins: Plugins) -> None:
         stop = threading.Event()
 

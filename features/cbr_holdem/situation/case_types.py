@@ -53,7 +53,12 @@ def _limit_features(street: int) -> list[Feature]:
             similarity="groups?cuts=3/5/8" if first else "linear",
             weight=5,
         ),
-        Feature("position", "0 first to 1 last to act", range=(0, 1), weight=weigh(10, 10, 5, 5)),
+        Feature(
+            "position",
+            "0 small blind to 1 button" if first else "0 first to 1 last to act",
+            range=(0, 1),
+            weight=weigh(10, 10, 5, 5),
+        ),
     ]
     if not first:
         features.append(
@@ -211,8 +216,8 @@ def _kept(street: int) -> list[Feature]:
 def case_types() -> list[CaseType]:
     """The stages of both domains."""
     described = (
-        (LIMIT, "limit hold'em", _limit_features, ACTIONS),
-        (NO_LIMIT, "no-limit hold'em", _no_limit_features, NO_LIMIT_ACTIONS),
+        (LIMIT, "limit hold'em", "casper", _limit_features, ACTIONS),
+        (NO_LIMIT, "no-limit hold'em", "shares", _no_limit_features, NO_LIMIT_ACTIONS),
     )
     return [
         CaseType(
@@ -220,7 +225,7 @@ def case_types() -> list[CaseType]:
             [*features(number), *_kept(number)],
             actions,
             meaning=f"a decision on the {street} in {what}",
-            feature_set="casper",
+            feature_set=feature_set,
             retrieval="threshold?above=0.97&cap=100&fallback=20",
             record="hand",
             situate=_situate,
@@ -228,7 +233,7 @@ def case_types() -> list[CaseType]:
             options=OPTIONS,
             if_missing={"f": _NO_FOLDS},
         )
-        for domain, what, features, actions in described
+        for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)
     ]
 
