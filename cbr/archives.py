@@ -17,20 +17,23 @@ from cbr.errors import BadValue
 from cbr.guard import one_line
 from cbr.sources import BROKEN, head_of, open_bytes, plain_name
 
+#: What reading a damaged archive may raise.
+_UNREADABLE: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError)
+
 
 @dataclass(frozen=True)
 class Place:
     """A file to read. `archive` is the plain name of the archive it came from, `inside` its place.
 
     `share` is how many of the bytes that were given it stands for, for the progress bar. A place
-    with a `problem` stands for an archive that could not be read to its end.
+    with `problems` stands for what could not be had from an archive.
     """
 
     path: Path
     share: float
     archive: str = ""
     inside: str = ""
-    problem: str = ""
+    problems: tuple[str, ...] = ()
 
     def named(self, name: str) -> str:
         """What it is called in a casebase, if by itself it has this name."""
@@ -41,7 +44,7 @@ class Place:
         """Its name without folder (but the archive's) and compression suffix."""
         if not self.archive:
             return plain_name(self.path)
-        return str(PurePosixPath(self.inside).with_name(plain_name(self.path)))
+        return str(PurePosixPath(self.inside).with_name(plain_name(Path(self.inside))))
 
 
 def files_in(paths: Sequence[str | Path]) -> list[Path]:
@@ -50,6 +53,8 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise BadValue(f"no file or folder {path}")
+        if not path.is_file() and not path.is_dir():
+            raise BadValue(f"{path} is no regular file")
         inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         found |= dict.fromkeys(inside)
     return list(found)
@@ -70,40 +75,74 @@ def is_archive(path: Path) -> bool:
 
 
 def _unpacked(path: Path, folder: Path) -> Iterator[Place]:
-    problem = ""
+    problems: list[str] = []
     members: dict[str, Path] = {}
     with open_bytes(path) as (stream, _):
         source = _Padded(stream)
         try:
             with tarfile.open(fileobj=cast(IO[bytes], source), mode="r|") as archive:
                 for member in archive:
-                    inside = PurePosixPath(member.name)
-                    content = archive.extractfile(member) if member.isfile() else None
-                    if content is None or inside.is_absolute() or ".." in inside.parts:
+                    if member.isdir():
                         continue
-                    target = folder.joinpath(*inside.parts)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with target.open("wb") as file:
-                        while piece := content.read(1 << 20):
-                            file.write(piece)
-                            if source.real < member.offset_data + file.tell():
-                                break  # only zeros from here on, as many as it claims
-                        there = min(member.size, max(0, source.real - member.offset_data))
-                        file.truncate(there)
-                    members[str(inside)] = target
-                    if there < member.size:
-                        problem = source.error or "its data ends too early"
+                    problem = _unpack(archive, member, source, folder, members)
+                    if problem:
+                        problems.append(f"member {member.name[:80]!r}: {problem}")
+                    if source.error:
                         break
-        except (OSError, tarfile.TarError) as error:
-            problem = one_line(error)
-    problem = problem or source.error
+        except _UNREADABLE as error:
+            problems.append(f"the archive breaks off: {one_line(error)}")
+        if source.error:
+            problems.append(f"the archive breaks off: {source.error}")
     sizes = {name: target.stat().st_size for name, target in members.items()}
     total = sum(sizes.values()) or 1
     for name, target in members.items():
         share = path.stat().st_size * sizes[name] / total
         yield Place(target, share, plain_name(path), name)
-    if problem:
-        yield Place(path, 0, problem=f"the archive breaks off: {problem}")
+    if problems:
+        yield Place(path, 0, problems=tuple(problems))
+
+
+def _unpack(
+    archive: tarfile.TarFile,
+    member: tarfile.TarInfo,
+    source: _Padded,
+    folder: Path,
+    members: dict[str, Path],
+) -> str:
+    """Write a member into the folder and note it; else the reason why not."""
+    inside = PurePosixPath(member.name)
+    if inside.is_absolute() or ".." in inside.parts or not inside.parts:
+        return "its name leads out of the archive, or is none"
+    if str(inside) in members:
+        return "there is another of this name before it"
+    if member.islnk() and member.linkname in members:
+        members[str(inside)] = members[member.linkname]
+        return ""
+    content = archive.extractfile(member) if member.isfile() and not member.islnk() else None
+    if content is None:
+        return "it is a link or no file"
+    target = folder.joinpath(*inside.parts)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.open("wb")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return f"it cannot be unpacked under this name ({reason})"
+    with file:
+        while piece := content.read(1 << 20):
+            file.write(piece)
+            if source.real < member.offset_data + file.tell():
+                break  # only zeros from here on, as many as it claims
+        there = min(member.size, max(0, source.real - member.offset_data))
+        file.truncate(there)
+    members[str(inside)] = target
+    if there < member.size:
+        source.error = source.error or "its data ends too early"
+    return ""
+
+
+#: More would only be asked for by a member that claims to be larger than it is.
+_MOST_ZEROS = 4 << 20
 
 
 class _Padded:
@@ -116,6 +155,7 @@ class _Padded:
         self._stream = stream
         self.real = 0
         self.error = ""
+        self._zeros = 0
 
     def read(self, size: int) -> bytes:
         data = b""
@@ -125,4 +165,9 @@ class _Padded:
             except BROKEN as error:
                 self.error = one_line(error)
         self.real += len(data)
-        return data or bytes(size)
+        if data:
+            return data
+        self._zeros += size
+        if self._zeros > _MOST_ZEROS:
+            raise EOFError("its data ends too early")
+        return bytes(size)

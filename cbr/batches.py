@@ -35,6 +35,12 @@ class Setup:
     options: tuple[tuple[str, Any], ...]
     known_only: bool
 
+    @property
+    def selection(self) -> str:
+        """The options that decide which decisions are taken in, as one writes them."""
+        words = [f"--{name.replace('_', '-')} {value}" for name, value in self.options]
+        return " ".join([*words, *(["--known-only"] if self.known_only else [])])
+
     def counted_by(self, counted: Mapping[str, int]) -> Setup:
         """With the sums of a survey, which are handed on like an option."""
         given = (*self.options, ("counted", dict(counted)))
@@ -78,6 +84,7 @@ class Done:
     hidden: dict[str, Rows] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
+    first_skipped: Skipped | None = None
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -120,10 +127,9 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     for place, reason in prepared.rejected.items():
         ordinal, line, _, _ = fresh[place]
         done.skipped.append((ordinal, Skipped(line, reason)))
-    done.skipped = sorted(
-        (item for item in done.skipped if item[0] not in job.skipped_before),
-        key=lambda item: item[0],
-    )
+    done.skipped.sort(key=lambda item: item[0])
+    done.first_skipped = done.skipped[0][1] if done.skipped else None
+    done.skipped = [item for item in done.skipped if item[0] not in job.skipped_before]
     done.left_out.update(prepared.left_out.values())
     _keep(done, fresh, prepared)
     for case_type in case_types:

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cbr.archives import Place, files_in, places
+from cbr.archives import Place, files_in, is_archive, places
 from cbr.batches import Done, Job, Setup, count, work
 from cbr.case import CaseType
 from cbr.casebase import Casebase
@@ -94,15 +94,14 @@ def build(
     plugins = plugins or default_plugins()
     files = files_in(paths)
     size = batch or (WORKER_BATCH if executor else BATCH)
-    reading = _Reading(files, plugins, reader, dict(options or {}), limit, size)
+    reading = _Reading(paths, files, plugins, reader, dict(options or {}), limit, size)
     jobs = reading.jobs()
     if not domain and not Path(out).exists():
         domain, jobs = reading.domain(jobs)
-        if not domain and reading.unreadable and not reading.read:
-            raise _no_reader(reading.unreadable[0])
     with _Writer(Path(out), domain, features, plugins, strict) as writer:
         reading.case_types = writer.case_types
         setup = reading.setup(known_only)
+        writer.select(setup)
         if any(name in reading.options for name in _surveys(writer.case_types)):
             setup = setup.counted_by(_survey(reading, setup, executor))
         total, done = sum(path.stat().st_size for path in files), 0
@@ -136,6 +135,7 @@ def _survey(reading: _Reading, setup: Setup, executor: Executor | None) -> Count
 class _Reading:
     """The files of a build, and how they are cut into jobs."""
 
+    given: Sequence[str | Path]
     files: Sequence[Path]
     plugins: Plugins
     reader: str
@@ -144,7 +144,6 @@ class _Reading:
     batch: int
     case_types: Sequence[CaseType] = ()
     unreadable: list[str] = field(default_factory=list)
-    read: int = 0
 
     def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
         """The domain that the first record is for, if its reader can tell; and all the jobs."""
@@ -152,25 +151,37 @@ class _Reading:
         if len({t.domain for t in types}) < 2:
             return "", jobs
         seen: list[Job] = []
-        domain = ""
+        reason = ""
         for job in jobs:
             seen.append(job)
-            domain = self._domain_of(job, types) if job.items else ""
-            if domain or job.items:
-                break
-        return domain, _again(seen, jobs)
+            for _, skipped in job.skipped[:1]:
+                reason = reason or f"{job.source} line {skipped.line}: {skipped.reason}"
+            if job.items:
+                domain, why = self._domain_of(job, types)
+                reason = reason or why
+                if domain or not why:
+                    return domain, _again(seen, jobs)
+        if reason:
+            raise EmptyStage(f"nothing to build: {reason}")
+        if self.unreadable:
+            raise _no_reader(self.unreadable[0])
+        raise EmptyStage(f"nothing to build: {', '.join(map(str, self.given))} holds no records")
 
-    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> str:
+    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> tuple[str, str]:
+        """The domain of a job's records; and if none of them can be read, why the first cannot."""
         source: CaseSource = self.plugins.get("case source", job.reader)
         if source.domain_of is None:
             served = {t.domain for t in types if source.serves([t])}
-            return served.pop() if len(served) == 1 else ""
+            return (served.pop() if len(served) == 1 else ""), ""
+        reason = ""
         for _, item in job.items:
-            body = _body(source, item)
-            if body is not None:
-                with guarded(f"reader {source.name!r} at the sight of a record"):
-                    return source.domain_of(body, self.options)
-        return ""
+            try:
+                with guarded(f"reader {source.name!r} at line {item.line} of {job.source}"):
+                    body = item.body if isinstance(item, Record) else _parser(source)(item.data)
+                    return source.domain_of(body, self.options), ""
+            except BadValue as error:
+                reason = reason or f"{job.source} line {item.line}: {error}"
+        return "", reason
 
     def setup(self, known_only: bool) -> Setup:
         domain = {option.name for t in self.case_types for option in t.options}
@@ -181,29 +192,34 @@ class _Reading:
     def jobs(self) -> Jobs:
         """All that the files hold, in batches."""
         self.unreadable.clear()
-        seen: dict[str, Path] = {}
+        seen: dict[str, str] = {}
         taken, before = 0, 0.0
         for place in places(self.files):
-            if place.problem:
-                yield Job(place.plain, "archive", skipped=[(0, Skipped(0, place.problem))])
+            if place.problems:
+                lost = [(at, Skipped(0, reason)) for at, reason in enumerate(place.problems)]
+                yield Job(place.plain, "archive", skipped=lost)
+                continue
+            if place.archive and is_archive(place.path):
+                lost = [(0, Skipped(0, "an archive in an archive; unpack it first"))]
+                yield Job(place.named(place.plain), "archive", skipped=lost)
                 continue
             source = self._source(place)
             if source is None:
                 self.unreadable.append(place.named(place.inside) or str(place.path))
                 continue
             name = self._name(place, source)
+            shown = place.named(place.inside) if place.archive else str(place.path)
             if name in seen:
                 raise BadValue(
-                    f"{seen[name]} and {place.path} have one name, by which a source is known; "
+                    f"{seen[name]} and {shown} have one name, by which a source is known; "
                     f"rename one"
                 )
-            seen[name] = place.path
+            seen[name] = shown
             size = place.path.stat().st_size or 1
             left = None if self.limit is None else self.limit - taken
             for job in self._cut(place, source, name, left):
                 job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
                 taken += len(job.items)
-                self.read += job.read
                 yield job
             before += place.share
             if self.limit is not None and taken >= self.limit:
@@ -263,7 +279,8 @@ class _Writer:
         self.report = BuildReport(str(out))
         self.first_reason = ""
         self.base: Casebase | None = None
-        self.created = False
+        self.created = self.known_only = False
+        self.selection = ""
         if out.exists():
             self.base = Casebase.open(out, write=True)
             try:
@@ -306,6 +323,16 @@ class _Writer:
                 for suffix in ("", "-wal", "-shm"):
                     Path(f"{self.out}{suffix}").unlink(missing_ok=True)
 
+    def select(self, setup: Setup) -> None:
+        """Remember which decisions are taken in: from one casebase all must be selected alike."""
+        self.known_only = setup.known_only
+        self.selection = setup.selection
+        if self.base is not None and self.base.selection != self.selection:
+            raise BadValue(
+                f"{self.out} was built with {self.base.selection or 'no such option'}, and what it "
+                f"knows would lack decisions; build with the same, or under another name"
+            )
+
     def marked(self, job: Job) -> Job:
         """A job that knows what of it an earlier build took in, or skipped."""
         if self.base is not None and not self.created:
@@ -341,7 +368,7 @@ class _Writer:
         """A new casebase; or the one that another build has made in the meantime."""
         if not self.out.exists():
             try:
-                return Casebase.create(self.out, self.case_types), True
+                return Casebase.create(self.out, self.case_types, self.selection), True
             except AlreadyThere:
                 pass
         base = Casebase.open(self.out, write=True)
@@ -352,7 +379,8 @@ class _Writer:
 
     def _notice(self, done: Done) -> None:
         """Remember what was skipped first; with `strict`, stop there."""
-        for _, item in done.skipped[:1]:
+        if done.first_skipped is not None:
+            item = done.first_skipped
             place = f"{done.source} line {item.line}: {item.reason}"
             self.first_reason = self.first_reason or place
             if self.strict:
@@ -370,14 +398,14 @@ class _Writer:
                 raise _no_reader(report.unreadable[0])
             raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
         if self.base is not None:
-            report.notes += _missing(self.base, self.case_types)
+            report.notes += _missing(self.base, self.case_types, self.known_only)
 
 
 def _no_reader(path: str) -> BadValue:
     return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
 
 
-def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
+def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -> Iterator[str]:
     """A sentence for each solution that stages should have and have not."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for case_type in case_types:
@@ -389,6 +417,8 @@ def _missing(base: Casebase, case_types: Sequence[CaseType]) -> Iterator[str]:
     for (solution, meaning), stages in lacking.items():
         apart = sum(hidden[stage].get(solution, 0) for stage in stages)
         seen = f" ({apart:,} hidden decisions have)" if apart else ""
+        if not apart and not known_only:
+            continue  # nobody did that
         yield f"no case of {', '.join(stages)} has solution {solution!r}{seen}: {meaning}"
 
 
@@ -398,15 +428,10 @@ def _again(seen: list[Job], jobs: Jobs) -> Jobs:
     yield from jobs
 
 
-def _body(source: CaseSource, item: Record | Raw) -> str | None:
-    """The body of a record; None where there is none to be had."""
-    if isinstance(item, Record):
-        return item.body
-    try:
-        with guarded(f"reader {source.name!r}"):
-            return source.parse(item.data) if source.parse else None
-    except BadValue:
-        return None
+def _parser(source: CaseSource) -> Callable[[Any], str]:
+    if source.parse is None:
+        raise PluginFailure(f"reader {source.name!r} gives raw records and cannot parse them")
+    return source.parse
 
 
 def _read(

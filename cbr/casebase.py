@@ -60,7 +60,7 @@ class Casebase:
             self._case_types = {stage: CaseType.from_json(text) for stage, text in definitions}
 
     @classmethod
-    def create(cls, path: str | Path, case_types: Sequence[CaseType]) -> Self:
+    def create(cls, path: str | Path, case_types: Sequence[CaseType], selection: str = "") -> Self:
         """A new, empty casebase for the stages of one domain.
 
         The file is made under another name and appears complete, so there is never half of one.
@@ -85,7 +85,7 @@ class Casebase:
         try:
             db = _connect(part)
             db.enable_wal()
-            schema.create(db, case_types)
+            schema.create(db, case_types, selection)
             db.close()
             _appear(part, path)
         except OSError as error:
@@ -171,6 +171,13 @@ class Casebase:
     def write_version(self) -> int:
         """How many transactions have been committed."""
         return int(self.db.table("meta").get("write_version")["value"])
+
+    @property
+    def selection(self) -> str:
+        """The options of `cbr build` by which it was decided what is in it."""
+        query = "SELECT value FROM meta WHERE key = 'selection'"
+        row = self.db.execute(query).fetchone()
+        return str(row[0]) if row else ""
 
     def stage(self, name: str | None = None) -> str:
         """The stage of that name; the only one if none is named."""

@@ -1,6 +1,6 @@
 """The tables of a casebase, and the recorded steps by which an older file becomes a current one.
 
-meta            domain, write_version
+meta            domain, write_version, selection (the options that decided what is taken in)
 stages          a row per stage: its case type as JSON, number of cases, digest
 sources         a row per file (or other origin) that records came from
 <record>s       the records themselves, kept compactly (rows, hands ...)
@@ -52,13 +52,14 @@ def case_table(stage: str) -> str:
     return f"cases_{stage}"
 
 
-def create(db: Database, case_types: Sequence[CaseType]) -> None:
+def create(db: Database, case_types: Sequence[CaseType], selection: str = "") -> None:
     """Everything a new casebase starts with, in one transaction."""
     with db.atomic():
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         MIGRATIONS.apply(db)
         first = case_types[0]
         meta = {"domain": first.domain, "record": first.record, "write_version": "0"}
+        meta["selection"] = selection
         db.table("meta").insert_all([{"key": k, "value": v} for k, v in meta.items()])
         _create_records(db, first.record + "s")
         for position, case_type in enumerate(case_types):

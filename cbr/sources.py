@@ -46,7 +46,7 @@ class _Zstd(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            given = self._raw.read(1 << 16)
+            given = self._raw.read(1 << 11)  # little may become very much
             if not given:
                 if self._frame is not None:
                     raise EOFError("the compressed data ends before its end mark")

@@ -7,10 +7,15 @@ workers there are.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
+import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 from cbr.errors import CbrError
@@ -33,16 +38,36 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
     elif workers > 1:
         spawn = multiprocessing.get_context("spawn")
         pool = ProcessPoolExecutor(
-            workers, mp_context=spawn, initializer=start_worker, initargs=(default_plugins().files,)
+            workers, mp_context=spawn, initializer=_begin, initargs=(default_plugins().files,)
         )
-        for _ in range(workers):
-            pool.submit(_hello)  # so that they start now, while this process gets ready
         try:
+            for _ in range(workers):
+                pool.submit(_hello)  # so that they start now, while this process gets ready
             yield pool
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:
+            # Nobody waits for what they are at.
+            children = multiprocessing.active_children()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in children:
+                child.terminate()
+            raise
+        pool.shutdown(wait=True)
     else:
         yield None
+
+
+def _begin(files: Sequence[Path]) -> None:
+    """For a worker: an interrupt is for the process that started it, and it ends with that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    start_worker(files)
+
+
+def _end_with(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)
 
 
 def _hello() -> None:
@@ -78,6 +103,3 @@ def in_order(
             yield waiting.popleft().result()
     except BrokenExecutor:
         raise CbrError("a worker process ended unexpectedly; run it again to go on") from None
-    finally:
-        for future in waiting:
-            future.cancel()

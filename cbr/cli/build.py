@@ -42,7 +42,7 @@ _Reader = Annotated[
 ]
 _Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Stop at the first record not usable; what came before stays."),
+    typer.Option("--strict", help="Stop at the first record not usable; batches before it stay."),
 ]
 _Limit = Annotated[int | None, typer.Option(min=1, help="Read at most so many records.")]
 _KnownOnly = Annotated[
@@ -168,7 +168,7 @@ def _both(begun: Callable[[], None], tell: Progress | None) -> Progress:
 def _default_out(first: Path) -> Path:
     from cbr.sources import plain_name
 
-    name = Path(plain_name(first)).stem + ".db"
+    name = (Path(plain_name(first.resolve())).stem or "casebase") + ".db"
     return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
 
 

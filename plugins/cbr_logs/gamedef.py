@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,10 +48,9 @@ def read_gamedef(text: str) -> GameDef:
         elif equals:
             if key not in _KEYS:
                 raise BadValue(f"a game definition has no {key!r}")
-            try:
-                fields[key] = [int(value) for value in values.split()]
-            except ValueError:
-                raise BadValue(f"{key} of the game is {values.strip()!r}, not numbers") from None
+            if not re.fullmatch(r"\s*\d{1,15}(\s+\d{1,15})*\s*", values):
+                raise BadValue(f"{key} of the game is {values.strip()[:60]!r}, not numbers")
+            fields[key] = [int(value) for value in values.split()]
         elif key not in {"", "gamedef", "end gamedef"}:
             raise BadValue(f"{line.strip()[:60]!r} is no line of a game definition")
     return _defined(betting, fields)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import signal
 import sqlite3
+import subprocess
+import sys
 import tarfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from made_logs import PHH, STARS, acpc_log, irc_month, random_hands
 
-from cbr.build import build
+from cbr.build import BuildReport, build
 from cbr.casebase import Casebase
 from cbr.check import check
 from cbr.errors import BadValue, CbrError
@@ -212,6 +217,131 @@ class TestReadersAreFound:
         ]
 
 
+class TestHostileArchives:
+    """What cannot be had is said; the rest is read."""
+
+    def build(self, folder: Path, *members: tuple[str, bytes, dict]) -> BuildReport:
+        path = folder / "odd.tar"
+        with tarfile.open(path, "w") as archive:
+            for name, content, fields in members:
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                for field, value in fields.items():
+                    setattr(member, field, value)
+                archive.addfile(member, io.BytesIO(content))
+        return build([path], folder / "odd.db", "holdem")
+
+    @pytest.mark.parametrize(
+        ("name", "fields", "says"),
+        [
+            ("/abs.phhs", {}, "leads out of the archive"),
+            ("../up.phhs", {}, "leads out of the archive"),
+            ("ok.phhs", {}, "another of this name"),
+            (
+                "link.phhs",
+                {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd", "size": 0},
+                "a link",
+            ),
+            ("n" * 300, {}, "cannot be unpacked"),
+            ("ok.phhs/inside", {}, "cannot be unpacked"),
+        ],
+    )
+    def test_odd_members(self, tmp_path: Path, name: str, fields: dict, says: str) -> None:
+        report = self.build(tmp_path, ("ok.phhs", PHH.encode(), {}), (name, PHH.encode(), fields))
+        assert report.records == 1
+        assert says in next(iter(report.skipped))
+
+    def test_a_hard_link_is_read(self, tmp_path: Path) -> None:
+        link = {"type": tarfile.LNKTYPE, "linkname": "ok.phhs", "size": 0}
+        report = self.build(tmp_path, ("ok.phhs", PHH.encode(), {}), ("b.phhs", b"", link))
+        assert report.records == 2
+
+    def test_an_archive_in_an_archive(self, tmp_path: Path) -> None:
+        inner = io.BytesIO()
+        with tarfile.open(fileobj=inner, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("x"), io.BytesIO())
+        report = self.build(
+            tmp_path, ("ok.phhs", PHH.encode(), {}), ("in.tar", inner.getvalue(), {})
+        )
+        assert list(report.skipped) == ["an archive in an archive; unpack it first"]
+
+    @pytest.mark.parametrize("name", ["huge.phhs", "/huge.phhs"])
+    def test_a_member_that_claims_to_be_huge(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / "huge.tar"
+        with path.open("wb") as file:
+            for member, size in (("ok.phhs", len(PHH)), (name, 1 << 50)):
+                head = tarfile.TarInfo(member)
+                head.size = size
+                file.write(head.tobuf(tarfile.GNU_FORMAT))
+                text = PHH.encode()
+                file.write(text + bytes(-len(text) % 512) if size < 1 << 20 else text)
+        report = build([path], tmp_path / "huge.db", "holdem")
+        assert report.records == (2 if name == "huge.phhs" else 1)
+        assert any("breaks off" in reason for reason in report.skipped)
+
+    def test_a_bomb_costs_no_memory(self, tmp_path: Path) -> None:
+        import tracemalloc
+
+        import zstandard
+
+        path = tmp_path / "bomb.phhs.zst"
+        path.write_bytes(zstandard.compress(bytes(300_000_000)))
+        tracemalloc.start()
+        with pytest.raises(CbrError, match="nothing to build"):
+            build([path], tmp_path / "bomb.db", "holdem")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 150_000_000
+
+
+class TestInterrupted:
+    @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+    @pytest.mark.parametrize("blow", ["SIGINT", "SIGKILL"])
+    def test_workers_end_with_the_build(self, tmp_path: Path, blow: str) -> None:
+        log = acpc_log(tmp_path / "match.log", 30, 3)
+        states = [s for s in log.read_text().splitlines() if s.startswith("STATE")]
+        log.write_text(HEADER + "\n".join(states * 700))
+        command = [str(Path(sys.executable).with_name("cbr")), "build", str(log)]
+        out = tmp_path / "m.db"
+        process = subprocess.Popen(
+            [*command, "--out", str(out), "--workers", "2"], stderr=subprocess.PIPE
+        )
+        until(lambda: out.exists() or process.poll() is not None)
+        workers = children_of(process.pid)
+        assert len(workers) >= 2
+        process.send_signal(getattr(signal, blow))
+        _, said = process.communicate(timeout=30)
+        assert b"Traceback" not in said
+        until(lambda: not any(is_running(worker) for worker in workers))
+        assert build([log], out, limit=3_000).records <= 3_000
+        assert check(out) == []
+
+
+HEADER = "# name/game/hands/seed match match.game 1 0\n"
+
+
+def until(what: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def children_of(process: int) -> list[int]:
+    import psutil
+
+    return [child.pid for child in psutil.Process(process).children(recursive=True)]
+
+
+def is_running(process: int) -> bool:
+    import psutil
+
+    try:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 class TestIdentity:
     def test_again_moved_and_compressed_adds_nothing(self, tmp_path: Path, log: Path) -> None:
         out = tmp_path / "m.db"
@@ -254,6 +384,22 @@ class TestOptions:
         with pytest.raises(CbrError, match="none of --players"):
             build([log], tmp_path / "n.db", options={"players": "nobody"})
 
+    def test_another_selection_of_the_same_hands_is_refused(
+        self, tmp_path: Path, log: Path
+    ) -> None:
+        build([log], tmp_path / "m.db", options={"players": "bot1"})
+        for options in ({}, {"players": "bot2"}, {"players": "bot1", "seats": "4"}):
+            with pytest.raises(BadValue, match="built with --players bot1"):
+                build([log], tmp_path / "m.db", options=options)
+        assert build([log], tmp_path / "m.db", options={"players": "bot1"}).known == 60
+
+    @pytest.mark.parametrize(
+        "options", [{"players": ""}, {"players": ",,"}, {"min_hands": -1}, {"variant": ""}]
+    )
+    def test_values_that_select_nothing(self, tmp_path: Path, log: Path, options: dict) -> None:
+        with pytest.raises(CbrError, match="--"):
+            build([log], tmp_path / "m.db", options=options)
+
     def test_min_hands_reads_twice(self, tmp_path: Path) -> None:
         logs = tmp_path / "logs"
         logs.mkdir()
@@ -271,7 +417,7 @@ class TestOptions:
             acpc_log(logs / f"{seats}.log", 10, seats)
         assert build([logs], tmp_path / "a.db", options={"seats": "2-3"}).records == 20
         assert build([logs], tmp_path / "b.db", options={"seats": "6"}).records == 10
-        for wrong in ("six", "3-2", "-"):
+        for wrong in ("six", "3-2", "-", "2-", "", "99", "0"):
             with pytest.raises(CbrError, match="--seats"):
                 build([logs], tmp_path / "c.db", options={"seats": wrong})
 

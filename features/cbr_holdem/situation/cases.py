@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -60,10 +61,10 @@ def situate(
     bodies: Sequence[str],
     case_types: Sequence[CaseType],
     *,
-    players: str = "",
-    min_hands: int = 0,
-    variant: str = "",
-    seats: str = "",
+    players: str | None = None,
+    min_hands: int | None = None,
+    variant: str | None = None,
+    seats: str | None = None,
     counted: Mapping[str, int] | None = None,
 ) -> Situated:
     """The decisions of hands, by street; options as ``cbr build`` has them."""
@@ -105,17 +106,21 @@ class _Wanted:
     def __init__(
         self,
         domain: str,
-        players: str,
-        min_hands: int,
-        variant: str,
-        seats: str,
+        players: str | None,
+        min_hands: int | None,
+        variant: str | None,
+        seats: str | None,
         counted: Mapping[str, int],
     ) -> None:
         self.betting = BETTING[domain]
-        self.players = {player for player in players.split(",") if player}
-        self.min_hands, self.counted = min_hands, counted
-        self.filter_betting = bool(variant)
-        if variant and variant != self.betting:
+        self.players = {player for player in (players or "").split(",") if player}
+        if players is not None and not self.players:
+            raise BadValue("--players names nobody; give names with commas between them")
+        if min_hands is not None and min_hands < 1:
+            raise BadValue(f"--min-hands is {min_hands}; it must be 1 or more")
+        self.min_hands, self.counted = min_hands or 0, counted
+        self.filter_betting = variant is not None
+        if variant is not None and variant != self.betting:
             if variant not in BETTING.values():
                 raise BadValue(f"--variant is {variant!r}; it must be limit or nolimit")
             raise BadValue(f"--variant {variant} goes with another --type than {domain}")
@@ -170,10 +175,13 @@ class _Wanted:
         return chosen
 
 
-def _span(seats: str) -> range | None:
-    if not seats:
+def _span(seats: str | None) -> range | None:
+    if seats is None:
         return None
-    low, _, high = seats.partition("-")
-    if not low.isdecimal() or not (high or low).isdecimal() or int(high or low) < int(low):
-        raise BadValue(f"--seats is {seats!r}; it must be a number or a span such as 2-6")
-    return range(int(low), int(high or low) + 1)
+    span = re.fullmatch(r"(\d{1,2})(?:-(\d{1,2}))?", seats)
+    low, high = (int(span[1]), int(span[2] or span[1])) if span else (0, 0)
+    if not 2 <= low <= high <= MOST_SEATS:
+        raise BadValue(
+            f"--seats is {seats!r}; it must be from 2 to {MOST_SEATS}, or a span such as 2-6"
+        )
+    return range(low, high + 1)
