@@ -92,7 +92,10 @@ def _run(given: list[str]) -> int:
     quiet = "--json" in arguments and "--help" not in arguments
     try:
         with only_results(quiet):
-            return int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
+            code = int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
+        if code == 130:  # typer has caught it
+            raise KeyboardInterrupt
+        return code
     finally:
         tell_problems()
 
