@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +34,9 @@ _Strength = Annotated[
 ]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to compute with.")]
 _Force = Annotated[bool, typer.Option("--force", help="Make it again, even if it is there.")]
+
+
+_COMPILING = "compiling the hold'em kernel for this machine, once; this takes up to 20 s"
 
 
 def add(app: typer.Typer) -> None:
@@ -64,7 +71,8 @@ def odds(
     from cbr.errors import BadValue
 
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
-    with waiting("compiling the hold'em kernel for this machine, once; this takes up to 20 s"):
+    helper = _compile_strength() if strength else None
+    with waiting(_COMPILING):
         from cbr_holdem.strength.odds import odds as compute
         from cbr_holdem.strength.odds import warm_up
 
@@ -75,6 +83,9 @@ def odds(
     if strength:
         if not board:
             raise BadValue("--strength needs a --board")
+        if helper is not None:
+            with waiting(_COMPILING):
+                helper.wait(120)
         found |= _strength(hands[0], board, rivals + len(hands) - 1)
     if json:
         emit(found | {"players": [dataclasses.asdict(player) for player in players]})
@@ -98,6 +109,19 @@ def odds(
         _show_strength(found, rivals + len(hands) - 1)
 
 
+def _compile_strength() -> subprocess.Popen[bytes] | None:
+    """The first time on a machine: compile what strength needs in another process meanwhile."""
+    from importlib.util import find_spec
+
+    spec = find_spec("cbr_holdem.strength.kernel")
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    place = Path(folder) if folder else Path(str(spec and spec.origin)).parent
+    if next(place.rglob("kernel.look-*.nbi"), None) is not None:
+        return None
+    script = "from cbr_holdem.strength.strength import strength_of; strength_of('AhKs', 'QsJs2d')"
+    return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+
+
 def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
     from cbr.errors import BadValue
     from cbr_holdem.cards.ranges import hands_of
@@ -105,7 +129,7 @@ def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
 
     if len(hands_of(hand)) != 1:
         raise BadValue(f"--strength is for one hand such as AhKs, not for the range {hand!r}")
-    with waiting("compiling the hold'em kernel for this machine, once; this takes up to 20 s"):
+    with waiting(_COMPILING):
         found = strength_of(hand, board)
     values = {"ihs": found.ihs(opponents), "ehs": found.ehs(opponents)}
     values |= {n: getattr(found, n) for n in ("ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2")}

@@ -249,48 +249,29 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
         _types(suit, seen, counts)
         mask = _mask(board, suit)
         for x in range(26):
-            in_suit = suits[suit] + (x >= 13)
-            a = x % 13
-            if more == 1:
-                ways = counts[x]
-                if in_suit >= 3 and ways:
-                    plain[a, 13] -= ways
-                    counts[x] -= 1
-                    with_x = mask | (1 << a) if x >= 13 else mask
-                    _one_runout(
-                        hole,
-                        key + _KEYS[a],
-                        suit,
-                        with_x,
-                        in_suit,
-                        cards,
-                        counts,
-                        relation,
-                        order,
-                        ends,
-                        ways,
-                        matrix,
-                        moments,
-                    )
-                    counts[x] += 1
-                continue
-            for y in range(x, 26):
-                held = in_suit + (y >= 13)
-                ways = _pairs(x, y, counts)
+            # 26 stands for no second card.
+            for y in range(26 if more == 1 else x, 27 if more == 1 else 26):
+                second = y < 26
+                held = suits[suit] + (x >= 13) + (second and y >= 13)
+                ways = _pairs(x, y, counts) if second else counts[x]
                 if held < 3 or ways == 0:
                     continue
-                b = y % 13
+                a = x % 13
+                b = y % 13 if second else 13
                 plain[min(a, b), max(a, b)] -= ways
-                counts[x] -= 1
-                counts[y] -= 1
+                board_key = key + _KEYS[a]
                 with_both = mask
                 if x >= 13:
                     with_both |= 1 << a
-                if y >= 13:
-                    with_both |= 1 << b
+                counts[x] -= 1
+                if second:
+                    board_key += _KEYS[b]
+                    if y >= 13:
+                        with_both |= 1 << b
+                    counts[y] -= 1
                 _one_runout(
                     hole,
-                    key + _KEYS[a] + _KEYS[b],
+                    board_key,
                     suit,
                     with_both,
                     held,
@@ -304,7 +285,8 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
                     moments,
                 )
                 counts[x] += 1
-                counts[y] += 1
+                if second:
+                    counts[y] += 1
     _types(-1, seen, counts)
     for a in range(13):
         for b in range(a, 14):
