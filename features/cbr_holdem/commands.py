@@ -23,7 +23,7 @@ _Hands = Annotated[
 ]
 _Board = Annotated[str, typer.Option(metavar="CARDS", help='Board of 3 to 5 cards: "Qs Js 2d".')]
 _Opponents = Annotated[
-    int | None, typer.Option(min=0, max=9, help="Opponents with any hand, beside those given.")
+    int | None, typer.Option(help="Opponents with any hand, beside those given; up to 9.")
 ]
 _Error = Annotated[
     float, typer.Option(help="Standard error of the equity to reach where deals are drawn.")
@@ -34,7 +34,6 @@ _Strength = Annotated[
 ]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to compute with.")]
 _Force = Annotated[bool, typer.Option("--force", help="Make it again, even if it is there.")]
-
 
 _COMPILING = "compiling the hold'em kernel for this machine, once; this takes up to 20 s"
 
@@ -77,7 +76,7 @@ def odds(
         from cbr_holdem.strength.odds import warm_up
 
         warm_up()
-    with waiting("drawing deals until the error is reached; a larger --error is faster"):
+    with waiting("going through the deals; where they are drawn, a larger --error is faster"):
         players = compute(hands, board, opponents=rivals, error=error, seed=seed)
     found = dataclasses.asdict(players[0])
     if strength:

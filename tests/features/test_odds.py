@@ -201,15 +201,15 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["AhAh"], "'AhAh' is no hand or range"),
-            (["AhKx"], "is no hand or range"),
+            (["AhAh"], "'AhAh' is no hand or range (Ah is twice in the hand)"),
+            (["AhKx"], "is no hand or range ('Kx' is no card"),
             (["AhKsQd"], "'AhKsQd' has 3 cards; a hand has 2"),
             (["AhKs", "--board", "AhQs2d"], "Ah is twice in the hands and board"),
             (["AhKs", "AhQs"], "Ah is twice in the hands and board"),
             (["AhKs", "--board", "Qs Js"], "a board has 0, 3, 4 or 5 cards, not 2"),
             (["AhKs", "--board", "Qs Js 2d 3d 4d 5d"], "not 6"),
             (["AhKs", "--board", "Qs Js Zz"], "'Zz' is no card"),
-            (["AhKs", "--opponents", "10"], "less than or equal to 9"),
+            (["AhKs", "--opponents", "10"], "players are 11; a table for odds has 2 to 10"),
             (["AhKs", "--opponents", "0"], "players are 1; a table for odds has 2 to 10"),
             (["AhKs", "QQ", "--opponents", "9"], "players are 11"),
             (["AhKs", "--error", "0"], "it must be above 0"),

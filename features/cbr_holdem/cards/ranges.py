@@ -51,8 +51,8 @@ def _word(word: str) -> NDArray[np.bool_]:
         return kind & _between(word, (top, kicker), (_rank(two[5]), _rank(two[6])), high, low)
     try:
         numbers = sorted(cards(word, "hand"))
-    except BadValue:
-        raise BadValue(f"{word!r} is no hand or range; {_HELP}") from None
+    except BadValue as error:
+        raise BadValue(f"{word!r} is no hand or range ({error}); {_HELP}") from None
     if len(numbers) != 2:
         raise BadValue(f"{word!r} has {len(numbers)} cards; a hand has 2")
     return (HANDS[:, 0] == numbers[0]) & (HANDS[:, 1] == numbers[1])
