@@ -176,10 +176,9 @@ def _parsed(
     if not job.items:
         return found
     source: CaseSource = plugins.get("case source", job.reader)
-    parse = source.parse or _no_parser
     for ordinal, piece in job.items:
         try:  # not in `guarded`, entering which costs as much as parsing a short record
-            body = piece.body if isinstance(piece, Record) else parse(piece.data)
+            body = source.body_of(piece)
             found.append((ordinal, piece.line, record_digest(body), body))
         except BadValue as error:
             skipped.append((ordinal, Skipped(piece.line, str(error))))
@@ -189,10 +188,6 @@ def _parsed(
             place = f"reader {job.reader!r} at line {piece.line} of {job.source}"
             raise PluginFailure(f"{place} failed: {one_line(error)}") from error
     return found
-
-
-def _no_parser(data: Any) -> str:
-    raise PluginFailure("it gives raw records and cannot parse them")
 
 
 def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepared) -> None:

@@ -177,8 +177,7 @@ class _Reading:
         for _, item in job.items:
             try:
                 with guarded(f"reader {source.name!r} at line {item.line} of {job.source}"):
-                    body = item.body if isinstance(item, Record) else _parser(source)(item.data)
-                    return source.domain_of(body, self.options), ""
+                    return source.domain_of(source.body_of(item), self.options), ""
             except BadValue as error:
                 reason = reason or f"{job.source} line {item.line}: {error}"
         return "", reason
@@ -426,12 +425,6 @@ def _again(seen: list[Job], jobs: Jobs) -> Jobs:
     """All jobs from the first on, some of which have been looked at."""
     yield from seen
     yield from jobs
-
-
-def _parser(source: CaseSource) -> Callable[[Any], str]:
-    if source.parse is None:
-        raise PluginFailure(f"reader {source.name!r} gives raw records and cannot parse them")
-    return source.parse
 
 
 def _read(

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, cast
 
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
-from cbr.errors import BadValue
+from cbr.errors import BadValue, PluginFailure
 from cbr.guard import frozen, one_line
 
 
@@ -149,6 +149,14 @@ class CaseSource:
         for option in self.options:
             if not isinstance(option, BuildOption) or not option.name.isidentifier():
                 raise BadValue(f"options of case source {self.name!r} must be named BuildOptions")
+
+    def body_of(self, item: Record | Raw) -> str:
+        """The body of a record, parsed where it is raw."""
+        if isinstance(item, Record):
+            return item.body
+        if self.parse is None:
+            raise PluginFailure(f"reader {self.name!r} gives raw records and cannot parse them")
+        return self.parse(item.data)
 
     def serves(self, case_types: Sequence[CaseType]) -> bool:
         if not case_types:  # what is to be built is not known yet
