@@ -23,7 +23,7 @@ from cbr.errors import BadValue, CbrError, DifferentRecord, PluginFailure
 from cbr.guard import guarded, one_line
 from cbr.plugins import Plugins, default_plugins, use_plugins
 from cbr.prepare import Prepared, Rows, prepare
-from cbr.sources import CaseSource, Raw, Record, Skipped
+from cbr.sources import CaseSource, Numbered, Raw, Record, Skipped
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Job:
 
 @dataclass
 class Done:
-    """What a job gave: records (ordinal, line, digest, body), rows, and what was not taken in.
+    """What a job gave: records, rows, and what was not taken in.
 
     `record` of a row is the place of its record among `records`.
     """
@@ -79,7 +79,7 @@ class Done:
     read: int
     bytes_read: float
     known: int = 0
-    records: list[tuple[int, int, bytes, str]] = field(default_factory=list)
+    records: list[Numbered] = field(default_factory=list)
     rows: dict[str, Rows] = field(default_factory=dict)
     hidden: dict[str, Rows] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
@@ -98,12 +98,12 @@ class Done:
         base.keep_skipped(number, self.skipped)
         for stage, rows in self.rows.items():
             record, step = (rows.record + first).tolist(), rows.step.tolist()
-            columns = (rows.features, rows.solution, rows.outcome)
+            columns = (rows.features, rows.solution.tolist(), rows.outcome)
             base.add(stage, *columns, record, step, hashes=self.hashes[stage])
         for stage, rows in self.hidden.items():
             record, step = (rows.record + first).tolist(), rows.step.tolist()
-            case_type = base.case_type(stage)
-            base.add_hidden(case_type, rows.features, rows.solution, rows.outcome, record, step)
+            columns = (rows.features, rows.solution.tolist(), rows.outcome)
+            base.add_hidden(base.case_type(stage), *columns, record, step)
 
 
 def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
@@ -112,21 +112,22 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     done = Done(job.source, job.reader, job.read, job.bytes_read)
     parsed = _parsed(plugins, job, done.skipped)
     fresh = []
-    for ordinal, line, mark, body in parsed:
-        if ordinal not in job.known:
-            fresh.append((ordinal, line, mark, body))
-        elif job.known[ordinal] != mark:
+    for record in parsed:
+        known = job.known.get(record.ordinal)
+        if known is None:
+            fresh.append(record)
+        elif known != record.digest:
             raise DifferentRecord(
-                f"{job.source} line {line} was built before with other content; "
+                f"{job.source} line {record.line} was built before with other content; "
                 f"give the changed file another name"
             )
         else:
             done.known += 1
     done.skipped += [item for item in job.skipped if item[0] not in job.known]
-    prepared = prepare([r[3] for r in fresh], case_types, dict(setup.options), setup.known_only)
+    prepared = prepare([r.body for r in fresh], case_types, dict(setup.options), setup.known_only)
     for place, reason in prepared.rejected.items():
-        ordinal, line, _, _ = fresh[place]
-        done.skipped.append((ordinal, Skipped(line, reason)))
+        record = fresh[place]
+        done.skipped.append((record.ordinal, Skipped(record.line, reason)))
     done.skipped.sort(key=lambda item: item[0])
     done.first_skipped = done.skipped[0][1] if done.skipped else None
     done.skipped = [item for item in done.skipped if item[0] not in job.skipped_before]
@@ -143,7 +144,7 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
 def count(setup: Setup, job: Job, plugins: Plugins | None = None) -> Counter[str]:
     """What the domain's survey counts in the records of a job."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
-    bodies = [body for _, _, _, body in _parsed(plugins, job, [])]
+    bodies = [record.body for record in _parsed(plugins, job, [])]
     total: Counter[str] = Counter()
     for survey in {case_type.survey for case_type in case_types if case_type.survey}:
         with guarded(f"survey of {case_types[0].domain!r}"):
@@ -168,18 +169,16 @@ def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugin
     return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
 
 
-def _parsed(
-    plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]
-) -> list[tuple[int, int, bytes, str]]:
+def _parsed(plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]) -> list[Numbered]:
     """The records of a job with their digests; what cannot be parsed goes to `skipped`."""
-    found: list[tuple[int, int, bytes, str]] = []
+    found: list[Numbered] = []
     if not job.items:
         return found
     source: CaseSource = plugins.get("case source", job.reader)
     for ordinal, piece in job.items:
         try:  # not in `guarded`, entering which costs as much as parsing a short record
             body = source.body_of(piece)
-            found.append((ordinal, piece.line, record_digest(body), body))
+            found.append(Numbered(ordinal, piece.line, record_digest(body), body))
         except BadValue as error:
             skipped.append((ordinal, Skipped(piece.line, str(error))))
         except (CbrError, KeyboardInterrupt):
@@ -190,7 +189,7 @@ def _parsed(
     return found
 
 
-def _keep(done: Done, fresh: list[tuple[int, int, bytes, str]], prepared: Prepared) -> None:
+def _keep(done: Done, fresh: list[Numbered], prepared: Prepared) -> None:
     """Records that are neither rejected nor left out, and their rows with new places."""
     out = prepared.rejected.keys() | prepared.left_out.keys()
     kept = [place for place in range(len(fresh)) if place not in out]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -20,15 +20,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cbr.archives import Place, files_in, is_archive, places
+from cbr.archives import files_in
 from cbr.batches import Done, Job, Setup, count, work
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import case_types_of, differences, types_in, wished
-from cbr.errors import AlreadyThere, BadValue, CbrError, EmptyStage, PluginFailure
-from cbr.guard import guarded, one_line
+from cbr.errors import AlreadyThere, BadValue, CbrError, EmptyStage
+from cbr.files import verify_can_be_made
 from cbr.plugins import Plugins, default_plugins
-from cbr.sources import CaseSource, Raw, Record, Skipped, head_of
+from cbr.reading import Reading, no_reader
 from cbr.workers import in_order
 
 #: Records in one transaction: what a kill can lose. With workers fewer, so that the last ones to
@@ -37,10 +37,6 @@ BATCH = 2_000
 WORKER_BATCH = 1_000
 #: Different reasons that a report tells apart; the rest are counted together.
 _REASONS = 1_000
-
-_ITEMS = (Record, Skipped, Raw)
-
-Jobs = Generator[Job, None, None]
 
 #: Called with bytes read so far, bytes in all, and records done.
 Progress = Callable[[float, float, int], None]
@@ -94,7 +90,7 @@ def build(
     plugins = plugins or default_plugins()
     files = files_in(paths)
     size = batch or (WORKER_BATCH if executor else BATCH)
-    reading = _Reading(paths, files, plugins, reader, dict(options or {}), limit, size)
+    reading = Reading(paths, files, plugins, reader, dict(options or {}), limit, size)
     jobs = reading.jobs()
     if not domain and not Path(out).exists():
         domain, jobs = reading.domain(jobs)
@@ -114,6 +110,7 @@ def build(
                 if progress:
                     progress(result.bytes_read, total, done)
         writer.report.unreadable = reading.unreadable
+        writer.report.notes += reading.idle_options()
         writer.finish(paths)
     return writer.report
 
@@ -122,149 +119,13 @@ def _surveys(case_types: Sequence[CaseType]) -> set[str]:
     return {option.name for t in case_types for option in t.options if option.survey}
 
 
-def _survey(reading: _Reading, setup: Setup, executor: Executor | None) -> Counter[str]:
+def _survey(reading: Reading, setup: Setup, executor: Executor | None) -> Counter[str]:
     """A first reading of all files, in which the domain counts what it needs to know before."""
     total: Counter[str] = Counter()
     run = partial(count, setup, plugins=None if executor else reading.plugins)
     for found in in_order(executor, run, reading.jobs()):
         total.update(found)
     return total
-
-
-@dataclass
-class _Reading:
-    """The files of a build, and how they are cut into jobs."""
-
-    given: Sequence[str | Path]
-    files: Sequence[Path]
-    plugins: Plugins
-    reader: str
-    options: dict[str, Any]
-    limit: int | None
-    batch: int
-    case_types: Sequence[CaseType] = ()
-    unreadable: list[str] = field(default_factory=list)
-
-    def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
-        """The domain that the first record is for, if its reader can tell; and all the jobs."""
-        types = list(self.plugins.named("case type").values())
-        if len({t.domain for t in types}) < 2:
-            return "", jobs
-        seen: list[Job] = []
-        reason = ""
-        for job in jobs:
-            seen.append(job)
-            for _, skipped in job.skipped[:1]:
-                reason = reason or f"{job.source} line {skipped.line}: {skipped.reason}"
-            if job.items:
-                domain, why = self._domain_of(job, types)
-                reason = reason or why
-                if domain or not why:
-                    return domain, _again(seen, jobs)
-        if reason:
-            raise EmptyStage(f"nothing to build: {reason}")
-        if self.unreadable:
-            raise _no_reader(self.unreadable[0])
-        raise EmptyStage(f"nothing to build: {', '.join(map(str, self.given))} holds no records")
-
-    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> tuple[str, str]:
-        """The domain of a job's records; and if none of them can be read, why the first cannot."""
-        source: CaseSource = self.plugins.get("case source", job.reader)
-        if source.domain_of is None:
-            served = {t.domain for t in types if source.serves([t])}
-            return (served.pop() if len(served) == 1 else ""), ""
-        reason = ""
-        for _, item in job.items:
-            try:
-                with guarded(f"reader {source.name!r} at line {item.line} of {job.source}"):
-                    return source.domain_of(source.body_of(item), self.options), ""
-            except BadValue as error:
-                reason = reason or f"{job.source} line {item.line}: {error}"
-        return "", reason
-
-    def setup(self, known_only: bool) -> Setup:
-        domain = {option.name for t in self.case_types for option in t.options}
-        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
-        types = tuple(case_type.to_json() for case_type in self.case_types)
-        return Setup(tuple(map(str, self.plugins.files)), types, given, known_only)
-
-    def jobs(self) -> Jobs:
-        """All that the files hold, in batches."""
-        self.unreadable.clear()
-        seen: dict[str, str] = {}
-        taken, before = 0, 0.0
-        for place in places(self.files):
-            if place.problems:
-                lost = [(at, Skipped(0, reason)) for at, reason in enumerate(place.problems)]
-                yield Job(place.plain, "archive", skipped=lost)
-                continue
-            if place.archive and is_archive(place.path):
-                lost = [(0, Skipped(0, "an archive in an archive; unpack it first"))]
-                yield Job(place.named(place.plain), "archive", skipped=lost)
-                continue
-            source = self._source(place)
-            if source is None:
-                self.unreadable.append(place.named(place.inside) or str(place.path))
-                continue
-            name = self._name(place, source)
-            shown = place.named(place.inside) if place.archive else str(place.path)
-            if name in seen:
-                raise BadValue(
-                    f"{seen[name]} and {shown} have one name, by which a source is known; "
-                    f"rename one"
-                )
-            seen[name] = shown
-            size = place.path.stat().st_size or 1
-            left = None if self.limit is None else self.limit - taken
-            for job in self._cut(place, source, name, left):
-                job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
-                taken += len(job.items)
-                yield job
-            before += place.share
-            if self.limit is not None and taken >= self.limit:
-                return
-
-    def _cut(self, place: Place, source: CaseSource, name: str, left: int | None) -> Iterator[Job]:
-        job = Job(name, source.name)
-        for ordinal, item in enumerate(_read(source, place.path, self._for(source))):
-            if isinstance(item, Skipped):
-                job.skipped.append((ordinal, item))
-            else:
-                job.items.append((ordinal, item))
-                left = None if left is None else left - 1
-            job.bytes_read = item.offset
-            if job.read >= self.batch or left == 0:
-                yield job
-                job = Job(name, source.name)
-            if left == 0:
-                return
-        if job.read:
-            job.bytes_read = place.path.stat().st_size
-            yield job
-
-    def _name(self, place: Place, source: CaseSource) -> str:
-        if source.identity is None:
-            return place.named(place.plain)
-        with guarded(f"reader {source.name!r} at the name of {place.path}"):
-            return place.named(source.identity(place.path))
-
-    def _for(self, source: CaseSource) -> dict[str, Any]:
-        """The options that are this source's."""
-        names = {option.name for option in source.options}
-        return {name: value for name, value in self.options.items() if name in names}
-
-    def _source(self, place: Place) -> CaseSource | None:
-        if self.reader:
-            named: CaseSource = self.plugins.get("case source", self.reader)
-            return named
-        head = head_of(place.path)
-        for source in self.plugins.named("case source").values():
-            with guarded(f"reader {source.name!r} at the sight of {place.path}"):
-                fits = source.serves(self.case_types) and source.can_read(place.path, head)
-            if fits:
-                found: CaseSource = source
-                return found
-        return None
 
 
 class _Writer:
@@ -288,6 +149,7 @@ class _Writer:
                 self.base.close()
                 raise
         else:
+            verify_can_be_made(out)
             self.case_types = wished(case_types_of(domain, plugins), features, plugins)
         self.report.record = self.case_types[0].record
         self.report.features = {t.stage: [f.name for f in t.features] for t in self.case_types}
@@ -394,14 +256,10 @@ class _Writer:
             if report.left_out:
                 raise EmptyStage(f"nothing to build: {next(iter(report.left_out))}")
             if report.unreadable:
-                raise _no_reader(report.unreadable[0])
+                raise no_reader(report.unreadable[0])
             raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
         if self.base is not None:
             report.notes += _missing(self.base, self.case_types, self.known_only)
-
-
-def _no_reader(path: str) -> BadValue:
-    return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
 
 
 def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -> Iterator[str]:
@@ -412,39 +270,9 @@ def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -
             for solution, meaning in case_type.if_missing.items():
                 if not base.has_solution(case_type.stage, solution):
                     lacking.setdefault((solution, meaning), []).append(case_type.stage)
-    hidden = base.hidden() if lacking else {}
     for (solution, meaning), stages in lacking.items():
-        apart = sum(hidden[stage].get(solution, 0) for stage in stages)
-        seen = f" ({apart:,} hidden decisions have)" if apart else ""
+        apart = any(base.has_hidden_solution(stage, solution) for stage in stages)
+        seen = " (hidden decisions have)" if apart else ""
         if not apart and not known_only:
             continue  # nobody did that
         yield f"no case of {', '.join(stages)} has solution {solution!r}{seen}: {meaning}"
-
-
-def _again(seen: list[Job], jobs: Jobs) -> Jobs:
-    """All jobs from the first on, some of which have been looked at."""
-    yield from seen
-    yield from jobs
-
-
-def _read(
-    source: CaseSource, path: Path, options: Mapping[str, Any]
-) -> Iterator[Record | Skipped | Raw]:
-    """What a source holds; the reader is under guard, the one who takes it in is not."""
-    with guarded(f"reader {source.name!r} on {path}"):
-        items = iter(source.read(path, **options))
-    while True:
-        try:
-            item = next(items)  # not in `guarded`, which would cost more than reading a line
-        except StopIteration:
-            return
-        except OSError as error:
-            raise BadValue(f"cannot read {path}: {one_line(error)}") from None
-        except (CbrError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            what = f"reader {source.name!r} on {path} failed: {one_line(error)}"
-            raise PluginFailure(what) from error
-        if not isinstance(item, _ITEMS) or not isinstance(item.line, int):
-            raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
-        yield item

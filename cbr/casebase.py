@@ -21,6 +21,7 @@ from sqlite_utils import Database
 
 from cbr import digest, schema
 from cbr.case import Case, CaseType, Value
+from cbr.cells import cells_of, open_cells, outcomes
 from cbr.errors import (
     AlreadyThere,
     BadValue,
@@ -30,8 +31,17 @@ from cbr.errors import (
     NoSuchName,
     NotACasebase,
 )
-from cbr.guard import one_line
-from cbr.sources import Skipped
+from cbr.files import (
+    appear,
+    connect,
+    damaged,
+    open_database,
+    verify_can_be_made,
+    verify_is_casebase,
+    verify_stages,
+    verify_structure,
+)
+from cbr.sources import Numbered, Skipped
 from cbr.vectors import Vectors, group
 
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
@@ -69,25 +79,15 @@ class Casebase:
         verify_stages(case_types)
         if path.exists():
             raise AlreadyThere(f"{path} exists already; open it, or choose another name")
-        if path.is_symlink():
-            raise BadValue(
-                f"{path} is a link that leads nowhere; remove it, or choose another name"
-            )
-        for leftover in (Path(f"{path}-wal"), Path(f"{path}-journal")):
-            if leftover.exists():
-                raise BadValue(f"{leftover} is left from a deleted casebase; remove it first")
-        if not path.parent.is_dir():
-            raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
-        if not os.access(path.parent, os.W_OK):
-            raise BadValue(f"{path.parent} cannot be written to; check its permissions")
+        verify_can_be_made(path)
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         part.unlink(missing_ok=True)
         try:
-            db = _connect(part)
+            db = connect(part)
             db.enable_wal()
             schema.create(db, case_types, selection)
             db.close()
-            _appear(part, path)
+            appear(part, path)
         except OSError as error:
             raise BadValue(f"cannot write {path}: {error.strerror}") from None
         finally:
@@ -100,7 +100,7 @@ class Casebase:
         """Open an existing casebase; without `write` nothing in it can change."""
         path = Path(path)
         verify_is_casebase(path)
-        db = _open_database(path, write)
+        db = open_database(path, write)
         try:
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
             if version > schema.SCHEMA_VERSION:
@@ -123,9 +123,9 @@ class Casebase:
         except NotACasebase:
             raise
         except CbrError as error:
-            raise _damaged(path, error) from None
+            raise damaged(path, error) from None
         except (sqlite3.DatabaseError, LookupError, ValueError, TypeError, AttributeError) as error:
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
 
     def close(self) -> None:
         """Write the log back into the file and close it; a second time does nothing."""
@@ -339,8 +339,8 @@ class Casebase:
         ids: Iterable[int | None] | None = None,
     ) -> list[list[Any]]:
         """Insert cases into a table, inside a transaction; the columns as they were written."""
-        columns = [_cells(case_type, name, features[name]) for name in _names(case_type)]
-        earned = _outcomes(outcome)
+        columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
+        earned = outcomes(outcome)
         names = ["record", "step", *_names(case_type), "solution", "outcome"]
         given: list[Iterable[Any]] = [record, step, *columns, solution, earned]
         if ids is not None:
@@ -363,8 +363,8 @@ class Casebase:
         table: str = schema.HIDDEN,
     ) -> None:
         """Add decisions whose private features are not known, inside a transaction."""
-        columns = [_open_cells(case_type, name, column) for name, column in features.items()]
-        given: list[Iterable[Any]] = [record, step, *columns, solution, _outcomes(outcome)]
+        columns = [open_cells(case_type, name, column) for name, column in features.items()]
+        given: list[Iterable[Any]] = [record, step, *columns, solution, outcomes(outcome)]
         names = ["record", "step", *features, "solution", "outcome"]
         if ids is not None:
             names, given = ["id", *names], [ids, *given]
@@ -390,6 +390,12 @@ class Casebase:
                 found.setdefault(stage, {})[solution] = count
         return found
 
+    def has_hidden_solution(self, stage: str, solution: str) -> bool:
+        """Whether a hidden decision has this solution; fast where many have."""
+        query = f"SELECT 1 FROM {schema.HIDDEN} WHERE stage = ? AND solution = ? LIMIT 1"
+        found = self.has_hidden and self.db.execute(query, [stage, solution]).fetchone()
+        return bool(found)
+
     def source_number(self, name: str, reader: str) -> int:
         """The number of a source, which is added if it is new, inside a transaction."""
         self.db.execute(
@@ -397,8 +403,8 @@ class Casebase:
         )
         return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
 
-    def keep_records(self, source: int, records: Sequence[tuple[int, int, bytes, str]]) -> int:
-        """Keep records (ordinal, line, digest, body), inside a transaction.
+    def keep_records(self, source: int, records: Sequence[Numbered]) -> int:
+        """Keep records, inside a transaction.
 
         They are numbered in order; returns the first number. They are no longer skipped places.
         """
@@ -407,7 +413,7 @@ class Casebase:
         if self.db.execute(skipped, [source]).fetchone():
             self.db.conn.executemany(
                 "DELETE FROM skipped WHERE source = ? AND ordinal = ?",
-                ((source, ordinal) for ordinal, *_ in records),
+                ((source, record.ordinal) for record in records),
             )
         self.db.conn.executemany(
             f"INSERT INTO {self.records_table} (id, source, ordinal, line, digest, body) "
@@ -465,136 +471,8 @@ class Casebase:
         )
 
 
-def _damaged(path: Path, error: Exception) -> NotACasebase:
-    return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
-
-
-def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Whether the tables of a casebase are there, and what is counted in them are numbers."""
-    if not case_types:
-        raise ValueError("it has no stages")
-    wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
-    wanted |= {schema.case_table(case_type.stage) for case_type in case_types}
-    wanted |= {schema.HIDDEN} if schema.has_hidden(case_types) else set()
-    for table in sorted(wanted - set(db.table_names())):
-        raise ValueError(f"it has no table {table!r}")
-    counted = [row["cases"] for row in db.table("stages").rows]
-    meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
-    counted += [int(meta["write_version"])]
-    if not all(isinstance(count, int) and count >= 0 for count in counted):
-        raise ValueError(f"it counts {counted}")
-
-
-def verify_stages(case_types: Sequence[CaseType]) -> None:
-    """Whether these can live in one casebase."""
-    if not case_types:
-        raise BadValue("a casebase needs at least one case type")
-    for trait in ("domain", "record"):
-        found = sorted({getattr(case_type, trait) for case_type in case_types})
-        if len(found) > 1:
-            raise BadValue(f"a casebase holds one {trait}, not {' and '.join(found)}")
-    stages = [case_type.stage for case_type in case_types]
-    if len(set(stages)) != len(stages):
-        raise BadValue(f"two case types share a stage among {', '.join(stages)}")
-    if schema.has_hidden(case_types):
-        shared = schema.public_features(case_types)
-        for case_type in case_types:
-            for feature in case_type.features:
-                other = shared.get(feature.name, feature)
-                if other.private != feature.private or other.is_number != feature.is_number:
-                    raise BadValue(
-                        f"feature {feature.name!r} is of another kind in another stage, which "
-                        f"cannot be where decisions may be hidden"
-                    )
-
-
-def verify_is_casebase(path: Path) -> None:
-    """Whether the file says of itself that it is a casebase; looks at its first 100 bytes only."""
-    if path.is_dir():
-        raise NotACasebase(f"{path} is a folder, not a casebase")
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except FileNotFoundError:
-        raise NotACasebase(f"no casebase {path}; `cbr build` makes one") from None
-    except OSError as error:
-        raise NotACasebase(f"cannot read {path}: {error.strerror}") from None
-    if head[:16] != b"SQLite format 3\0":
-        raise NotACasebase(f"{path} is not a casebase (no SQLite file); `cbr build` makes one")
-    if int.from_bytes(head[68:72], "big") != schema.APPLICATION_ID:
-        raise NotACasebase(f"{path} is a SQLite file of another program, not a casebase")
-
-
-def _open_database(path: Path, write: bool) -> Database:
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return _connect(path)
-    if write:
-        raise BadValue(f"{path} cannot be written; check its permissions")
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    log = Path(f"{path}-wal")
-    if not log.exists():
-        # SQLite cannot make the files it shares with writers here, and without a log there is no
-        # writer: so it may be told that the file does not change.
-        uri += "&immutable=1"
-    return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
-
-
-def _connect(path: Path) -> Database:
-    db = Database(sqlite3.connect(path, timeout=60), execute_plugins=False)
-    db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
-    return db
-
-
-def _appear(part: Path, path: Path) -> None:
-    """Give a finished file its name, not over another."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise AlreadyThere(f"{path} exists already; another process made it") from None
-    except OSError:  # a file system without links
-        part.rename(path)
-
-
 def _names(case_type: CaseType) -> list[str]:
     return [feature.name for feature in case_type.features]
-
-
-def _outcomes(column: Iterable[float | None]) -> Iterable[float | None]:
-    """Outcomes as SQLite gets them: None for one that is not known."""
-    if isinstance(column, np.ndarray) and column.dtype == np.float64:
-        found: list[float | None] = column.tolist()
-        for place in np.flatnonzero(np.isnan(column)).tolist():
-            found[place] = None
-        return found
-    return map(_earned, column)
-
-
-def _earned(outcome: Any) -> float | None:
-    if outcome is None:
-        return None
-    if not isinstance(outcome, int | float):
-        raise BadValue(f"outcome is {outcome!r}, not a number")
-    return None if math.isnan(outcome) else float(outcome)
-
-
-def _cells(
-    case_type: CaseType, name: str, column: Sequence[Value] | NDArray[np.generic]
-) -> list[Any]:
-    """A column as SQLite gets it: numbers rounded to the float32 that retrieval compares."""
-    if case_type.feature(name).is_number:
-        numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
-        return numbers
-    texts = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return texts if set(map(type, texts)) <= {str} else [str(cell) for cell in texts]
-
-
-def _open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:
-    """As `_cells`, with None for a number that is not known."""
-    cells = _cells(case_type, name, column)
-    if case_type.feature(name).is_number:
-        for place in np.flatnonzero(~np.isfinite(np.asarray(column, np.float32))).tolist():
-            cells[place] = None
-    return cells
 
 
 def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:

@@ -11,9 +11,10 @@ from typing import Any
 
 from cbr import digest, schema
 from cbr.case import CaseType
-from cbr.casebase import Casebase, verify_is_casebase
+from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
 from cbr.errors import CbrError, NewerSchema
+from cbr.files import verify_is_casebase
 from cbr.guard import one_line
 from cbr.plugins import Plugins, default_plugins
 from cbr.prepare import situate

@@ -28,7 +28,7 @@ class Rows:
     """
 
     features: Mapping[str, Column]
-    solution: Sequence[str]
+    solution: NDArray[np.object_]
     outcome: NDArray[np.float64]
     record: NDArray[np.int64]
     step: NDArray[np.int64]
@@ -152,6 +152,7 @@ def _verified(
     case_type, count = by_stage[stage], len(batch.solution)
     outcome = np.asarray(batch.outcome, np.float64)
     record, step = np.asarray(batch.record, np.int64), np.asarray(batch.step, np.int64)
+    solution = np.array(batch.solution, object)
     strange = sorted(set(batch.solution) - set(case_type.solutions))
     wrong = (
         f"solution {strange[0]!r}"
@@ -168,7 +169,7 @@ def _verified(
     )
     if wrong:
         raise PluginFailure(f"records gave situations of stage {stage!r} with {wrong}")
-    return Rows({}, batch.solution, outcome, record, step)
+    return Rows({}, solution, outcome, record, step)
 
 
 def _column(
@@ -224,7 +225,7 @@ def _taken(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
     places = np.flatnonzero(keep)
     return Rows(
         {name: column[places] for name, column in rows.features.items()},
-        [rows.solution[int(place)] for place in places],
+        rows.solution[places],
         rows.outcome[places],
         rows.record[places],
         rows.step[places],

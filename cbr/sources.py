@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar, cast
+from typing import IO, Any, ClassVar, NamedTuple, cast
 
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
 from cbr.errors import BadValue, PluginFailure
@@ -118,6 +118,15 @@ class Skipped:
     offset: int = 0
 
 
+class Numbered(NamedTuple):
+    """A record's body with its place in the source, and the digest by which it is known again."""
+
+    ordinal: int
+    line: int
+    digest: bytes
+    body: str
+
+
 @dataclass(frozen=True)
 class CaseSource:
     """A reader of files for some domains (none named: for every domain whose records are rows).
@@ -172,10 +181,10 @@ def plain_name(path: Path) -> str:
     >>> plain_name(Path("logs/cars.csv.gz")), plain_name(Path("holdem.199911.tgz"))
     ('cars.csv', 'holdem.199911.tar')
     """
-    for suffix, plain in _SUFFIXES.items():
-        if path.name.endswith(suffix) and path.name != suffix:
-            return path.name.removesuffix(suffix) + plain
-    return path.name
+    # A name that is not UTF-8 would find no place in a casebase.
+    name = os.fsencode(path.name).decode("utf-8", "backslashreplace")
+    suffix = path.suffix
+    return name.removesuffix(suffix) + _SUFFIXES[suffix] if suffix in _SUFFIXES else name
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from pathlib import Path
 
-from cbr.case import RESERVED
+from cbr.case import RESERVED, CaseType, Feature
 from cbr.errors import BadValue, NoSuchName
 
 _SIMILARITY = '''\
@@ -43,16 +43,16 @@ _FEATURE = '''\
 
 Take it in with
 
-    cbr build cars.csv --type car --features +FUNCTION --plugin cars.py --plugin FILE
+    cbr rebuild FILE.db --features +FUNCTION --plugin FILE
 """
 
 import cbr
 
 
-@cbr.feature("FUNCTION", case_type="car", meaning="asking price a year of age", range=(0, 20000))
+@cbr.feature("FUNCTION", case_type="DOMAIN", meaning="ONE for each TWO", range=(LOW, HIGH))
 def FUNCTION(situations):
     """One value for each situation; columns are arrays."""
-    return situations["price"] / (situations["age"] + 1)
+    return situations["ONE"] / (abs(situations["TWO"]) + 1)
 '''
 
 _FEATURE_TEST = """\
@@ -62,7 +62,7 @@ from cbr.testing import check_feature
 
 
 def test_FUNCTION():
-    check_feature(FUNCTION, {"price": [4000.0, 9000.0], "age": [7.0, 2.0]})
+    check_feature(FUNCTION, {"ONE": [LOW, HIGH], "TWO": [7.0, 2.0]})
 """
 
 _POLICY = '''\
@@ -146,6 +146,13 @@ def test_FUNCTION(tmp_path):
     assert report.cases == {"FUNCTION": 1}
 """
 
+#: What a feature starter is for, if nothing else is asked for.
+_CAR = CaseType(
+    "car",
+    features=[Feature("price", range=(0, 20000)), Feature("age", range=(0, 20))],
+    solutions=["fair"],
+)
+
 STARTERS = {
     "similarity": (_SIMILARITY, _SIMILARITY_TEST),
     "feature": (_FEATURE, _FEATURE_TEST),
@@ -154,8 +161,11 @@ STARTERS = {
 }
 
 
-def write_starter(kind: str, file: str | Path) -> list[Path]:
-    """Write the starter of a kind and its test beside it; the two paths."""
+def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> list[Path]:
+    """Write the starter of a kind and its test beside it; the two paths.
+
+    A feature is one of `case_type`, or of the others of its domain that have what it is made of.
+    """
     if kind not in STARTERS:
         raise NoSuchName("kind of starter", kind, STARTERS)
     path = Path(file)
@@ -170,8 +180,16 @@ def write_starter(kind: str, file: str | Path) -> list[Path]:
             raise BadValue(f"{target} exists already; choose another name")
     if not path.parent.is_dir():
         raise BadValue(f"{path.parent} is no folder; create it first")
+    one, two = _two_numbers(case_type)
+    low, high = one.range or (0, 1)
     for target, text in zip((path, test), STARTERS[kind], strict=True):
         for mark, value in {
+            "DOMAIN": case_type.domain,
+            "ONE": one.name,
+            "TWO": two.name,
+            "LOW": f"{min(low, 0):g}",
+            "HIGH": f"{high:g}",
+            "FILE.db": "CASEBASE.db",
             "FUNCTION": path.stem,
             "NAME": path.stem.replace("_", "-"),
             "FILE": path.name,
@@ -180,3 +198,11 @@ def write_starter(kind: str, file: str | Path) -> list[Path]:
             text = text.replace(mark, value)
         target.write_text(text, "utf-8")
     return [path, test]
+
+
+def _two_numbers(case_type: CaseType) -> tuple[Feature, Feature]:
+    """Two features to make another from."""
+    numbers = [feature for feature in case_type.features if feature.is_number]
+    if not numbers:
+        raise BadValue(f"case type {case_type.name!r} has no number to make a feature from")
+    return numbers[0], numbers[1 % len(numbers)]

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 a check found something, or a bug; 2 bad input, with one s
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     from cbr.errors import CbrError
 
+    # Asked to end, it clears up after itself as when interrupted.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     code = 0
     try:
         code = _run(given or ["--help"])

@@ -178,10 +178,42 @@ def rebuild(file: File, features: _Features = "", json: Json = False) -> None:
     Naming the feature set (--features SET) brings back all of its features. What the case type's
     plugin now says of measures, weights and ranges is taken over, if it is loaded.
     """
+    from cbr.casebase import Casebase
     from cbr.rebuild import rebuild as run
 
+    with Casebase.open(file, write=True) as base:  # an older one is brought up to date
+        old = {t.stage: [f.name for f in t.features] for t in base.case_types}
+        digests = {stage: base.digest(stage) for stage in base.stages}
     names = run(file, features)
+    with Casebase.open(file) as base:
+        cases = {stage: base.count(stage) for stage in names}
+        changed = {stage: base.digest(stage) != digests[stage] for stage in names}
+    added = {s: [name for name in now if name not in old[s]] for s, now in names.items()}
+    left_out = {s: [name for name in old[s] if name not in now] for s, now in names.items()}
     if json:
-        emit({"out": str(file), "features": names})
+        emit(
+            {
+                "out": str(file),
+                "features": names,
+                "added": added,
+                "left_out": left_out,
+                "cases": cases,
+                "changed": changed,
+            }
+        )
         return
-    table(f"{file} rebuilt", ["stage", "features"], [(s, ", ".join(n)) for s, n in names.items()])
+    table(
+        f"{file} rebuilt",
+        ["stage", "cases", "values", "added", "left out", "features"],
+        [
+            (
+                stage,
+                cases[stage],
+                "changed" if changed[stage] else "as before",
+                ", ".join(added[stage]) or "-",
+                ", ".join(left_out[stage]) or "-",
+                len(now),
+            )
+            for stage, now in names.items()
+        ],
+    )

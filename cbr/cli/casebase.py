@@ -48,10 +48,12 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
         for name, s in found["stages"].items()
     ]
     table("", ["stage", "cases", "distinct", "solutions"], stages)
-    if any(sum(taken.values()) for taken in found["hidden"].values()):
-        hidden = [(s, sum(n.values()), _shares(n)) for s, n in found["hidden"].items()]
-        hidden = [row for row in hidden if row[1]]
-        table("Hidden decisions", ["stage", "decisions", "solutions"], hidden)
+    hidden = [
+        (s, number, _shares(found["stages"][s]["hidden"]))
+        for s, number in found["hidden"].items()
+        if number
+    ]
+    table("Hidden decisions", ["stage", "decisions", "solutions"], hidden)
     for name, stage in found["stages"].items():
         table(
             f"Features of {name}",
@@ -92,6 +94,10 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
         "FROM sources s ORDER BY id"
     )
     skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
+    hidden = base.hidden() if base.has_hidden else {}
+    stages = {stage: _describe_stage(base, stage, distinct) for stage in base.stages}
+    for stage, taken in hidden.items():
+        stages[stage]["hidden"] = taken
     # A plugin's sections stand beside the rest, where they do not take its names.
     return sections | {
         "file": str(base.path),
@@ -99,10 +105,10 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
         "write_version": base.write_version,
         "records": base.records,
         base.records: base.db.execute(total).fetchone()[0],
-        "stages": {stage: _describe_stage(base, stage, distinct) for stage in base.stages},
+        "stages": stages,
         "cases": {stage: base.count(stage) for stage in base.stages},
         "digest": {stage: base.digest(stage) for stage in base.stages},
-        "hidden": base.hidden() if base.has_hidden else {},
+        "hidden": {stage: sum(taken.values()) for stage, taken in hidden.items()},
         "sources": [
             dict(zip(("name", "reader", base.records), row, strict=True))
             for row in base.db.execute(sources)

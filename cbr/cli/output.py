@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +60,7 @@ def console() -> Console:
     """Where tables go. A pipe gets wide lines, so that nothing is cut off there."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else _WIDE
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _WIDE
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
@@ -110,8 +112,15 @@ def count(number: int, what: str) -> str:
 
 
 def show_reasons(reasons: Mapping[str, int], most: int = 10) -> None:
-    """Why records were skipped, the commonest reasons first."""
-    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    """Why records were skipped, the commonest reasons first; numbers in them do not count."""
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(re.sub(r"\b\d+\b", "N", reason), []).append(reason)
+    named = {
+        kind if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
+        for kind, members in alike.items()
+    }
+    ordered = sorted(named.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(number for _, number in ordered[most:])
     shown = ordered[:most] + ([(f"{len(ordered) - most:,} other reasons", rest)] if rest else [])
     table("Skipped", ["reason", "records"], shown)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _Kind = Annotated[
     str, typer.Argument(help="similarity, feature, policy or case-type.", show_default=False)
 ]
+_Type = Annotated[
+    str, typer.Option("--type", metavar="TYPE", help="Case type that a feature is for.")
+]
 _Target = Annotated[Path, typer.Argument(metavar="FILE.py", show_default=False)]
 
 
@@ -77,11 +80,14 @@ def _adds(registered: dict[str, list[str]]) -> str:
     return "\n".join(f"{kind}: {', '.join(names)}" for kind, names in registered.items())
 
 
-def new(kind: _Kind, file: _Target, json: Json = False) -> None:
+def new(kind: _Kind, file: _Target, type: _Type = "", json: Json = False) -> None:
     """Write a working plugin to start from, with its test beside it."""
+    from cbr.definitions import case_types_of
+    from cbr.plugins import default_plugins
     from cbr.starters import write_starter
 
-    written = write_starter(kind, file)
+    chosen = case_types_of(type, default_plugins())[:1] if type else ()
+    written = write_starter(kind, file, *chosen)
     if json:
         emit({"written": [str(path) for path in written]})
         return

@@ -7,11 +7,10 @@ from collections import Counter
 from cbr.casebase import Casebase
 
 
-def actions(casebase: Casebase) -> dict[str, dict[str, int]]:
+def actions(casebase: Casebase) -> dict[str, dict[str, dict[str, int]]]:
     """How often each action was taken on each street, where the cards are known and where not."""
-    hidden = casebase.hidden()
-    found = {f"{street}, known": casebase.solutions(street) for street in casebase.stages}
-    return found | {f"{street}, hidden": taken for street, taken in hidden.items()}
+    known = {street: casebase.solutions(street) for street in casebase.stages}
+    return {"known": known, "hidden": casebase.hidden()}
 
 
 def players(casebase: Casebase) -> dict[str, int]:

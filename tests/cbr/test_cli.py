@@ -152,8 +152,10 @@ class TestQuery:
         assert answer.json["features"]["car"][-1] == "cost"
         assert cbr("check", cars_db).code == 0
         assert "'cost' is computed by a plugin that is not loaded" in cbr("rebuild", cars_db).err
-        assert "cost" in cbr("rebuild", cars_db, "--plugin", path).out
-        assert "cost" not in cbr("rebuild", cars_db, "--features", "-cost").out
+        assert "as before" in cbr("rebuild", cars_db, "--plugin", path).out
+        removed = json.loads(cbr("rebuild", cars_db, "--features", "-cost", "--json").out)
+        assert removed["left_out"] == {"car": ["cost"]}
+        assert removed["changed"] == {"car": True}
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_killed_creation_leaves_nothing_that_looks_like_a_casebase(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cbr.casebase._appear", die)
+    monkeypatch.setattr("cbr.casebase.appear", die)
     with pytest.raises(KeyboardInterrupt):
         build([CARS_CSV], tmp_path / "cars.db", "car")
     assert list(tmp_path.iterdir()) == []

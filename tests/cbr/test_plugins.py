@@ -236,12 +236,15 @@ def test_every_kind_has_a_hook() -> None:
     assert set(KINDS.values()) < set(dir(hookspecs))
 
 
+OF_HANDS = ["feature", "--type", "holdem"]
+
+
 class TestStarters:
-    @pytest.mark.parametrize("kind", sorted(STARTERS))
-    def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, kind: str) -> None:
-        name = "my_" + kind.replace("-", "_")
+    @pytest.mark.parametrize("words", [*([kind] for kind in sorted(STARTERS)), OF_HANDS])
+    def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, words: list) -> None:
+        name = "my_" + words[0].replace("-", "_")
         path = tmp_path / f"{name}.py"
-        answer = cbr("plugins", "new", kind, path)
+        answer = cbr("plugins", "new", words[0], path, *words[1:])
         assert answer.code == 0, answer.err
         plugins = Plugins().load([path])
         assert plugins.problems == []

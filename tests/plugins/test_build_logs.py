@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import signal
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from made_logs import PHH, STARS, acpc_log, irc_month, random_hands
 from cbr.build import BuildReport, build
 from cbr.casebase import Casebase
 from cbr.check import check
+from cbr.cli.output import show_reasons
 from cbr.errors import BadValue, CbrError
 from cbr.rebuild import rebuild
 from cbr.workers import executor
@@ -121,7 +123,9 @@ class TestHidden:
         assert dict(report.cases) == {"preflop": 2, "flop": 3, "turn": 2, "river": 2}
         assert dict(report.hidden) == {"preflop": 1}
         [note] = report.notes
-        assert note.startswith("no case of preflop, flop, turn, river has solution 'f' (1 hidden")
+        assert note.startswith(
+            "no case of preflop, flop, turn, river has solution 'f' (hidden decisions have)"
+        )
         assert "never folds" in note
         with Casebase.open(tmp_path / "s.db") as base:
             columns = [c.name for c in base.db.table("hidden").columns]
@@ -143,10 +147,10 @@ class TestHidden:
         found = cbr("info", tmp_path / "i.db", "--json").json
         assert found["hands"] == 1
         assert found["cases"] == {"preflop": 2, "flop": 3, "turn": 2, "river": 3}
-        assert found["hidden"]["preflop"] == {"f": 1, "k": 0, "c": 0, "b": 0, "r": 0}
+        assert found["hidden"]["preflop"] == 1
         assert found["players"] == {"ann": 1, "bob": 1, "cyd": 1}
-        assert found["actions"]["preflop, known"]["r"] == 1
-        assert found["actions"]["preflop, hidden"]["f"] == 1
+        assert found["actions"]["known"]["preflop"]["r"] == 1
+        assert found["actions"]["hidden"]["preflop"]["f"] == 1
         assert found["digest"].keys() == found["cases"].keys()
         shown = cbr("info", tmp_path / "i.db").out
         assert "Hidden decisions" in shown
@@ -296,7 +300,7 @@ class TestHostileArchives:
 
 class TestInterrupted:
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-    @pytest.mark.parametrize("blow", ["SIGINT", "SIGKILL"])
+    @pytest.mark.parametrize("blow", ["SIGINT", "SIGTERM", "SIGKILL"])
     def test_workers_end_with_the_build(self, tmp_path: Path, blow: str) -> None:
         log = acpc_log(tmp_path / "match.log", 30, 3)
         states = [s for s in log.read_text().splitlines() if s.startswith("STATE")]
@@ -585,3 +589,52 @@ class TestBadInput:
             [row] = base.db.table("skipped").rows
         assert (row["line"], row["ordinal"]) == (4, 2)
         assert "not two cards" in row["reason"]
+
+    def test_a_file_that_may_not_be_read_does_not_stop_the_rest(
+        self, tmp_path: Path, log: Path, monkeypatch
+    ) -> None:
+        closed = tmp_path / "closed.log"
+        closed.write_text(log.read_text("utf-8"), "utf-8")
+        opened = Path.open
+
+        def refuse(path: Path, *args: object, **options: object) -> object:
+            if path == closed:
+                raise PermissionError(13, "Permission denied")
+            return opened(path, *args, **options)  # type: ignore[call-overload]
+
+        monkeypatch.setattr(Path, "open", refuse)
+        report = build([closed, log], tmp_path / "m.db")
+        assert report.records == 60
+        assert dict(report.skipped) == {"the file cannot be read: Permission denied": 1}
+
+    def test_a_name_that_is_not_utf_8(self, tmp_path: Path, log: Path) -> None:
+        odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/m\xfftch.log"))
+        log.rename(odd)
+        build([odd], tmp_path / "m.db")
+        assert check(tmp_path / "m.db") == []
+        with Casebase.open(tmp_path / "m.db") as base:
+            assert [row["name"] for row in base.db.table("sources").rows] == ["m\\xfftch.log"]
+
+    def test_two_files_of_one_name_are_found_before_anything_is_built(
+        self, tmp_path: Path, log: Path
+    ) -> None:
+        other = tmp_path / "other" / "match.log"
+        other.parent.mkdir()
+        acpc_log(other, 5, 4)
+        with pytest.raises(BadValue, match="have one name"):
+            build([log, other], tmp_path / "m.db")
+        assert not (tmp_path / "m.db").exists()
+
+    def test_an_option_that_nobody_takes_is_said(self, tmp_path: Path, log: Path) -> None:
+        report = build([log], tmp_path / "m.db", options={"delimiter": ";"})
+        assert "--delimiter is for the reader table, which read nothing here" in report.notes
+
+    def test_a_bad_place_to_write_is_found_at_once(self, tmp_path: Path, log: Path) -> None:
+        with pytest.raises(BadValue, match="is no folder"):
+            build([log], tmp_path / "nowhere" / "m.db", "holdem")
+
+    def test_reasons_that_differ_in_numbers_are_shown_as_one(self, capsys) -> None:
+        show_reasons({"action 3 is out of turn": 2, "action 12 is out of turn": 1, "7 cards": 1})
+        shown = capsys.readouterr().out
+        assert "action N is out of turn" in shown
+        assert "7 cards" in shown

@@ -50,14 +50,16 @@ def _real(data: Path, work: Path, full: bool) -> Iterator[Row]:
         path = work / f"{name}.phhs"
         path.write_text("".join(_first_hands(data / f"{name}.phhs.xz", hands)), "utf-8")
         yield _against_pokerkit(what, path, hands, 200 if full else 100)
-    for name in ("nine_seat_bots", "irc_holdem3"):
+    for name in ("nine_seat_bots", "irc_holdem1", "irc_holdem3"):
         with tarfile.open(data / f"{name}.tar.xz") as archive:
             archive.extractall(work / name, filter="data")
     games = work / "nine_seat_bots"
     yield _against_inserts(
         "nine-seat limit log", games / "mixed.log", 20_000 if full else 8_000, "cases"
     )
-    yield _against_inserts("IRC, limit", work / "irc_holdem3", 50_000 if full else 15_000, "hands")
+    irc = 50_000 if full else 15_000
+    yield _against_inserts("IRC, 3.6 players", work / "irc_holdem3", irc, "hands")
+    yield _against_inserts("IRC, 7.5 players", work / "irc_holdem1", irc, "hands")
     yield _two_workers(games / "mixed.log", games / "even.log")
 
 

@@ -1,0 +1,51 @@
+"""Columns of cases as SQLite gets them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.case import CaseType, Value
+from cbr.errors import BadValue
+
+
+def outcomes(column: Iterable[float | None]) -> Iterable[float | None]:
+    """Outcomes as SQLite gets them: None for one that is not known."""
+    if isinstance(column, np.ndarray) and column.dtype == np.float64:
+        found: list[float | None] = column.tolist()
+        for place in np.flatnonzero(np.isnan(column)).tolist():
+            found[place] = None
+        return found
+    return map(_earned, column)
+
+
+def _earned(outcome: Any) -> float | None:
+    if outcome is None:
+        return None
+    if not isinstance(outcome, int | float):
+        raise BadValue(f"outcome is {outcome!r}, not a number")
+    return None if math.isnan(outcome) else float(outcome)
+
+
+def cells_of(
+    case_type: CaseType, name: str, column: Sequence[Value] | NDArray[np.generic]
+) -> list[Any]:
+    """A column as SQLite gets it: numbers rounded to the float32 that retrieval compares."""
+    if case_type.feature(name).is_number:
+        numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
+        return numbers
+    texts = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return texts if set(map(type, texts)) <= {str} else [str(cell) for cell in texts]
+
+
+def open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:
+    """As `cells_of`, with None for a number that is not known."""
+    cells = cells_of(case_type, name, column)
+    if case_type.feature(name).is_number:
+        for place in np.flatnonzero(~np.isfinite(np.asarray(column, np.float32))).tolist():
+            cells[place] = None
+    return cells
