@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cbr.case import CaseType
-from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
 from cbr.digest import record_digest, sum_of_rows
 from cbr.errors import BadValue, CbrError, DifferentRecord, PluginFailure
@@ -24,6 +23,9 @@ from cbr.guard import guarded, one_line
 from cbr.plugins import Plugins, default_plugins, use_plugins
 from cbr.prepare import Prepared, Rows, prepare
 from cbr.sources import CaseSource, Numbered, Raw, Record, Skipped
+
+if TYPE_CHECKING:  # a worker has no casebase, and does without what one needs
+    from cbr.casebase import Casebase
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cbr.case import CaseType, ExtraFeature, Feature, Value, choose_features
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import Plugins
+
+if TYPE_CHECKING:
+    from cbr.casebase import Casebase
 
 
 def case_types_of(domain: str, plugins: Plugins) -> list[CaseType]:
