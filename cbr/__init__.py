@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from cbr.measure import FEATURE_LOW as FEATURE_LOW
     from cbr.measure import FEATURE_SPAN as FEATURE_SPAN
     from cbr.measure import similarity as similarity
-    from cbr.retrieve import retrieval_policy as retrieval_policy
+    from cbr.ranking import retrieval_policy as retrieval_policy
     from cbr.reuse import reuse_policy as reuse_policy
     from cbr.sources import CaseSource as CaseSource
     from cbr.sources import Raw as Raw
@@ -82,7 +82,7 @@ _HOME = {
     "FEATURE_LOW": "measure",
     "FEATURE_SPAN": "measure",
     "similarity": "measure",
-    "retrieval_policy": "retrieve",
+    "retrieval_policy": "ranking",
     "reuse_policy": "reuse",
     "CaseSource": "sources",
     "Raw": "sources",

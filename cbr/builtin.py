@@ -24,7 +24,7 @@ def cbr_case_sources() -> list[CaseSource]:
 
 @hook
 def cbr_retrieval_policies() -> list[Callable[..., Any]]:
-    from cbr.retrieve import radius, threshold, top
+    from cbr.ranking import radius, threshold, top
 
     return [threshold, top, radius]
 
@@ -38,6 +38,6 @@ def cbr_reuse_policies() -> list[Callable[..., Any]]:
 
 @hook
 def cbr_indices() -> list[IndexKind]:
-    from cbr.index import EXACT
+    from cbr.indices import KINDS
 
-    return [EXACT]
+    return list(KINDS)

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cbr.errors import BadValue, NoSuchName
@@ -237,7 +238,7 @@ class CaseType:
     def stage(self) -> str:
         return self.name.rpartition("/")[2].replace("-", "_")
 
-    @property
+    @cached_property
     def indexed(self) -> tuple[Feature, ...]:
         return tuple(feature for feature in self.features if feature.indexed)
 
@@ -246,10 +247,13 @@ class CaseType:
         return tuple(feature for feature in self.features if not feature.indexed)
 
     def feature(self, name: str) -> Feature:
-        for feature in self.features:
-            if feature.name == name:
-                return feature
-        raise NoSuchName("feature", name, [feature.name for feature in self.features])
+        if name not in self._by_name:
+            raise NoSuchName("feature", name, list(self._by_name))
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Feature]:
+        return {feature.name: feature for feature in self.features}
 
     def position(self, name: str) -> int:
         """The place of an indexed feature among the indexed ones."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cbr.casebase import Casebase
     from cbr.index import IndexKind
     from cbr.measure import Similarity
-    from cbr.retrieve import RetrievalPolicy
+    from cbr.ranking import RetrievalPolicy
     from cbr.reuse import ReusePolicy
     from cbr.sources import CaseSource
 

@@ -1,14 +1,14 @@
 """Indices: which vectors can be among the nearest, without looking at each.
 
 An index is always made from the casebase and never trusted further than that: it only proposes
-candidates, and the engine scores them exactly. `exact` proposes every vector.
+candidates, and the engine scores them exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from cbr.guard import guarded
 from cbr.spec import Spec, settle
@@ -23,22 +23,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a retrieval policy looks: at all vectors more similar than `above`, and in any case
-    at the nearest ones that together hold `at_least` cases. The default is everything."""
+    """How far a retrieval policy looks: at all cases more similar than `above`, but no more than
+    the nearest `cap` of them; if there is none, at the nearest `fallback`. The default is
+    everything."""
 
     above: float = -1.0
-    at_least: float = float("inf")
+    cap: float = float("inf")
+    fallback: float = float("inf")
+
+    @property
+    def numbers(self) -> tuple[float, float, float]:
+        return float(self.above), float(self.cap), float(self.fallback)
+
+
+class Found(NamedTuple):
+    """Vectors for some targets, nearest first; target i has those from ``start[i]`` on.
+
+    `share` is how much of each vector the reach includes: where the cap cuts through vectors of one
+    similarity, they have room for a part of their cases.
+    """
+
+    start: NDArray[np.int64]
+    number: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    share: NDArray[np.float64]
 
 
 class Index(Protocol):
     """A built index of one stage."""
 
     def candidates(
-        self, target: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> NDArray[np.int64]:
-        """Numbers of the vectors that `reach` may include for this target, in any order.
+        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Sequence[NDArray[np.int64]]:
+        """For each target the vectors that `reach` may include, by number, in any order.
 
-        `target` [d] holds codes as `Vectors.values` does, `weights` [d] sum to more than 0.
+        `targets` [q, d] holds codes as `Vectors.values` does; each row of `weights` [q, d] sums to
+        more than 0.
         """
         ...
 
@@ -64,18 +84,16 @@ class IndexKind:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Scan:
     """Every vector is a candidate."""
 
     vectors: Vectors
     measures: Sequence[Bound] = ()
 
     def candidates(
-        self, target: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> NDArray[np.int64]:
+        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Sequence[NDArray[np.int64]]:
         import numpy as np
 
-        return np.arange(len(self.vectors))
-
-
-EXACT = IndexKind("exact", Exact, "scores every vector")
+        everything = np.arange(len(self.vectors))
+        return [everything] * len(targets)

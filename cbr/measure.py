@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from cbr.case import Feature, Value
 from cbr.errors import BadValue, PluginFailure
@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: So many interpreted evaluations (at once, or one after the other) take longer than numba needs
 #: to load and compile.
-_WORTH_COMPILING = 1_000_000
+_WORTH_COMPILING = 300_000
 
 
 class FromFeature(Enum):
@@ -54,11 +54,16 @@ FEATURE_SPAN: Any = FromFeature.SPAN
 
 @dataclass(frozen=True)
 class Similarity:
-    """A named measure. `symmetric` is the author's word that f(a, b) = f(b, a)."""
+    """A named measure.
+
+    `symmetric` is the author's word that f(a, b) = f(b, a); `falls` that a number further from the
+    target, on the same side of it, is never more similar: retrieval can then leave out more.
+    """
 
     name: str
     function: Callable[..., Any]
     symmetric: bool = True
+    falls: bool = False
 
     kind: ClassVar[str] = "similarity"
 
@@ -80,13 +85,13 @@ class Similarity:
         return {"low": low, "high": high, "span": high - low}[wanted.value]
 
 
-def similarity(name: str, *, symmetric: bool = True) -> Callable[[F], F]:
+def similarity(name: str, *, symmetric: bool = True, falls: bool = False) -> Callable[[F], F]:
     """Make a function of two values a local similarity that plugins register by this name."""
 
     def mark(function: F) -> F:
         if len(inspect.signature(function).parameters) < 2:
             raise BadValue(f"similarity {name!r} must take two values")
-        function.__cbr__ = Similarity(name, function, symmetric)  # type: ignore[attr-defined]
+        function.__cbr__ = Similarity(name, function, symmetric, falls)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -100,7 +105,7 @@ class Bound:
     feature: Feature
     parameters: dict[str, Any]
     _interpreted: int = 0
-    _compiled: Callable[..., None] | None = None
+    _compiled: Loops | None = None
     _tried: bool = False
 
     def one(self, a: Value, b: Value) -> float:
@@ -122,30 +127,97 @@ class Bound:
         import numpy as np
 
         size = len(targets) * len(values)
-        if self.feature.is_number and self._interpreted + size > _WORTH_COMPILING:
-            compiled = self.compile(targets, values)
-            if compiled is not None:
-                out = np.empty((len(targets), len(values)))
-                with guarded(f"similarity {self.measure.name!r}"):
-                    compiled(targets.astype(np.float64), values.astype(np.float64), out)
-                return self._verified(out, targets, values)
-        self._interpreted += size
-        rows = [self.feature.decode(code) for code in values.tolist()]
-        return np.array(
-            [[self.one(self.feature.decode(t), v) for v in rows] for t in targets.tolist()]
-        ).reshape(len(targets), len(values))
+        loops = self._loops_for(targets, values, size)
+        if loops is not None:
+            out = np.empty((len(targets), len(values)))
+            with guarded(f"similarity {self.measure.name!r}"):
+                both = (targets.astype(np.float64), values.astype(np.float64))
+                loops.grid(*both, self.settled(), out)
+            return self._verified(out, targets, values)
+        decode = self.feature.decode
+        rows = [decode(code) for code in values.tolist()]
+        each = [[decode(code)] * len(rows) for code in targets.tolist()]
+        found = [self._interpret(row, rows) for row in each]
+        return np.array(found, np.float64).reshape(len(targets), len(values))
 
-    def compile(
-        self, targets: NDArray[np.float32], values: NDArray[np.float32]
-    ) -> Callable[..., None] | None:
-        """The compiled grid, or None where numba cannot, or does not agree with Python."""
+    def pairs(
+        self, targets: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Similarity of each target to the value beside it, both numbers."""
+        import numpy as np
+
+        loops = self._loops_for(targets, values, len(values))
+        if loops is None:
+            return np.array(self._interpret(targets.tolist(), values.tolist()), np.float64)
+        out = np.empty(len(values))
+        with guarded(f"similarity {self.measure.name!r}"):
+            loops.pairs(targets, values, self.settled(), out)
+        if out.size and not (out.min() >= 0.0 and out.max() <= 1.0):
+            i = int(np.flatnonzero(~((out >= 0) & (out <= 1)))[0])
+            raise _out_of_range(self.measure.name, float(targets[i]), float(values[i]), out[i])
+        return out
+
+    def _interpret(self, targets: list[Any], values: list[Any]) -> list[float]:
+        """Similarity of each target to the value beside it, in Python."""
+        self._interpreted += len(values)
+        function, given = self.measure.function, self.parameters
+        try:
+            found = [float(function(a, b, **given)) for a, b in zip(targets, values, strict=True)]
+            if all(0.0 <= local <= 1.0 for local in found):
+                return found
+        except Exception:  # said below, with the values it happened for
+            pass
+        return [self.one(a, b) for a, b in zip(targets, values, strict=True)]
+
+    def narrow(
+        self,
+        start: NDArray[np.int64],
+        position: NDArray[np.int64],
+        part: NDArray[np.float64],
+        values: NDArray[np.float64],
+        target: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        limit: NDArray[np.float64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """What of some spans of positions may still come to the limit when this feature counts.
+
+        Each position has a part of its similarity, to which that of its value to the target is
+        added with its weight.
+        """
+        import numpy as np
+
+        loops = self._loops_for(target, values, len(position))
+        if loops is None:
+            size = np.diff(start)
+            local = self.pairs(np.repeat(target, size), values[position])
+            part = part + np.repeat(weight, size) * local
+            near = part >= np.repeat(limit, size)
+            held = np.append(0, np.cumsum(near))
+            return held[start], position[near], part[near]
+        kept, count = np.zeros_like(start), len(position)
+        found, sums = np.empty(count, np.int64), np.empty(count)
+        with guarded(f"similarity {self.measure.name!r}"):
+            given = (values, target, weight, limit, self.settled())
+            n = loops.narrow(start, position, part, *given, kept, found, sums)
+        return kept, found[:n], sums[:n]
+
+    def settled(self) -> tuple[float, ...]:
+        """The parameters as compiled code gets them."""
+        # A whole number and its float act alike in Python, not always in numba.
+        return tuple(float(number) for number in self._numbers())
+
+    def _loops_for(self, targets: NDArray[Any], values: NDArray[Any], size: int) -> Loops | None:
+        """The compiled loops, once there is enough to do, where numba can."""
+        if not self.feature.is_number or self._interpreted + size <= _WORTH_COMPILING:
+            return None
+        return self.compile(targets, values)
+
+    def compile(self, targets: NDArray[np.float32], values: NDArray[np.float32]) -> Loops | None:
+        """The compiled loops, or None where numba cannot, or does not agree with Python."""
         if not self._tried:
             self._tried = True
             try:
-                loop = _grid_loop(self.measure.function)
-                # A whole number and its float act alike in Python, not always in numba.
-                numbers = tuple(float(number) for number in self._numbers())
-                self._compiled = lambda a, b, out: loop(a, b, numbers, out)
+                self._compiled = _loops(self.measure.function)
                 self._verify_same(self._compiled, targets, values)
             except Exception as error:
                 self._compiled = None
@@ -165,7 +237,7 @@ class Bound:
 
     def _verify_same(
         self,
-        loop: Callable[..., None],
+        loops: Loops,
         targets: NDArray[np.float32],
         values: NDArray[np.float32],
     ) -> None:
@@ -174,7 +246,7 @@ class Bound:
 
         a, b = (_spread(x, 12).astype(np.float64) for x in (targets, values))
         out = np.empty((len(a), len(b)))
-        loop(a, b, out)
+        loops.grid(a, b, self.settled(), out)
         mine = np.array([[self.one(x, y) for y in b.tolist()] for x in a.tolist()])
         if not np.allclose(out, mine, rtol=0, atol=1e-12):
             raise BadValue("compiled, it gives other values")
@@ -207,9 +279,17 @@ def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
     return spread
 
 
+class Loops(NamedTuple):
+    """A measure compiled into what is asked of it: many pairs in one call."""
+
+    grid: Callable[..., None]
+    pairs: Callable[..., None]
+    narrow: Callable[..., int]
+
+
 @cache
-def _grid_loop(function: Callable[..., Any]) -> Callable[..., None]:
-    """Compile ``out[i, j] = function(a[i], b[j], *parameters)``, once for a function."""
+def _loops(function: Callable[..., Any]) -> Loops:
+    """Loops around a function; each is compiled when it is first called."""
     import numba
 
     if not isinstance(function, types.FunctionType):
@@ -224,10 +304,30 @@ def _grid_loop(function: Callable[..., Any]) -> Callable[..., None]:
     core: Any = numba.njit(function)
 
     @numba.njit(nogil=True)
-    def loop(a, b, parameters, out):  # type: ignore[no-untyped-def]
+    def grid(a, b, parameters, out):  # type: ignore[no-untyped-def]
         for i in range(len(a)):
             for j in range(len(b)):
                 out[i, j] = core(a[i], b[j], *parameters)
 
-    found: Callable[..., None] = loop
-    return found
+    @numba.njit(nogil=True)
+    def pairs(a, b, parameters, out):  # type: ignore[no-untyped-def]
+        for i in range(len(a)):
+            out[i] = core(a[i], b[i], *parameters)
+
+    @numba.njit(nogil=True)
+    def narrow(  # type: ignore[no-untyped-def]
+        start, position, part, values, target, weight, limit, parameters, kept, found, sums
+    ):
+        n = 0
+        for q in range(len(start) - 1):
+            for i in range(start[q], start[q + 1]):
+                local = core(target[q], values[position[i]], *parameters)
+                total = part[i] + weight[q] * local
+                if not total < limit[q]:
+                    found[n] = position[i]
+                    sums[n] = total
+                    n += 1
+            kept[q + 1] = n
+        return n
+
+    return Loops(grid, pairs, narrow)

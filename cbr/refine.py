@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import NoSuchName
-from cbr.retrieve import Retriever, capped, millionths
+from cbr.ranking import capped, millionths
+from cbr.retrieve import Retriever
 from cbr.vectors import Floats, Ints
 
 #: Called with 0, 0 (how long it will take is not known) and the cases compared so far.

@@ -1,29 +1,28 @@
 """Retrieve: the cases most like a target, by the weighted mean of local similarities.
 
 The retrieved set is defined once, and every faster way must agree with it: each distinct vector is
-scored in float64 from float32 features, summed in feature order; vectors are ordered by similarity
-rounded to 1e-6, then by number. A cap counts cases and takes whole vectors; the tied group that
-crosses it counts with its share scaled to the room that is left.
+scored in float64 from float32 features, summed in feature order, and ranked as `cbr.ranking` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType, Value
-from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.errors import BadValue, BadWeights, NoSuchName, PluginFailure
 from cbr.guard import frozen, guarded
-from cbr.index import EXACT, Index, Reach
+from cbr.index import Found, Index, Reach
 from cbr.measure import Bound
 from cbr.plugins import Plugins, default_plugins
-from cbr.policy import Policy
+from cbr.ranking import TOLERANCE, Ranking, RetrievalPolicy, capped, millionths, within
 from cbr.spec import Spec
 from cbr.vectors import Floats, Ints, Vectors
 from cbr.weights import GivenWeights, weights_of
@@ -31,115 +30,8 @@ from cbr.weights import GivenWeights, weights_of
 if TYPE_CHECKING:
     from cbr.casebase import Casebase
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-#: Similarities closer than this are the same: float32 features cannot tell them apart.
-TOLERANCE = 1e-6
 #: How many remembered similarities a retriever may hold, in numbers of 8 bytes.
 _REMEMBERED = 8_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Vectors nearest first, as a policy sees them: `number`, `similarity` and `cases`, each [m].
-
-    `rounded` is the similarity as it orders and ties: in whole millionths.
-    """
-
-    vectors: Vectors
-    number: Ints
-    similarity: Floats
-
-    @cached_property
-    def cases(self) -> Ints:
-        return self.vectors.cases[self.number]
-
-    @cached_property
-    def rounded(self) -> Ints:
-        return millionths(self.similarity)
-
-    def __len__(self) -> int:
-        return len(self.number)
-
-
-@dataclass(frozen=True)
-class RetrievalPolicy(Policy):
-    """Chooses from a ranking: returns each vector's share, 0 (left out) to 1 (all its cases).
-
-    `reach(**parameters)` may say how far the policy looks, so that an index need not propose more.
-    """
-
-    reach: Callable[..., Reach] | None = field(default=None, compare=False)
-
-    kind: ClassVar[str] = "retrieval policy"
-
-    @property
-    def looks(self) -> Reach:
-        if self.reach is None:
-            return Reach()
-        with guarded(f"reach of {self.kind} {self.name!r}"):
-            reach = self.reach(**self.settled)
-            return Reach(float(reach.above), float(reach.at_least))
-
-
-def retrieval_policy(name: str, *, reach: Callable[..., Reach] | None = None) -> Callable[[F], F]:
-    """Make ``f(ranking, **parameters) -> shares`` a retrieval policy of this name."""
-
-    def mark(function: F) -> F:
-        function.__cbr__ = RetrievalPolicy(name, function, reach=reach)  # type: ignore[attr-defined]
-        return function
-
-    return mark
-
-
-def capped(rounded: Ints, cases: NDArray[Any], cap: float) -> Floats:
-    """Share of each ranked vector when `cap` cases are taken from the front.
-
-    Whole groups of equal (rounded) similarity as long as there is room; the group that crosses the
-    cap gets the share that fills it, and what comes later nothing.
-    """
-    if not cap >= 1:
-        raise BadValue(f"{cap} cases to retrieve; it must be 1 or more")
-    group = np.cumsum(np.diff(rounded, prepend=rounded[:1]) != 0)
-    in_group = np.bincount(group, cases)
-    room = cap - (np.cumsum(in_group) - in_group)
-    share: Floats = np.clip(room / np.maximum(in_group, 1e-300), 0.0, 1.0)[group]
-    return share
-
-
-def _threshold_reach(above: float, cap: int, fallback: int) -> Reach:
-    return Reach(above, fallback)
-
-
-def _top_reach(k: int) -> Reach:
-    return Reach(2.0, k)
-
-
-def _radius_reach(above: float) -> Reach:
-    return Reach(above, 0)
-
-
-@retrieval_policy("threshold", reach=_threshold_reach)
-def threshold(ranking: Ranking, above: float = 0.97, cap: int = 100, fallback: int = 20) -> Floats:
-    """All cases more similar than `above`, at most `cap`; if none is, the best `fallback`."""
-    inside = ranking.similarity > above - TOLERANCE
-    if not inside.any():
-        return top(ranking, fallback)
-    share: Floats = inside * capped(ranking.rounded, inside * ranking.cases, cap)
-    return share
-
-
-@retrieval_policy("top", reach=_top_reach)
-def top(ranking: Ranking, k: int = 10) -> Floats:
-    """The best `k` cases."""
-    return capped(ranking.rounded, ranking.cases, k)
-
-
-@retrieval_policy("radius", reach=_radius_reach)
-def radius(ranking: Ranking, above: float = 0.9) -> Floats:
-    """All cases more similar than `above`, however many or few."""
-    inside: Floats = (ranking.similarity > above - TOLERANCE).astype(np.float64)
-    return inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +62,18 @@ class Retrieved:
         return self._scaled(self.vectors.counts)
 
     @property
+    def taken(self) -> Floats:
+        """Cases by solution, [s]."""
+        taken: Floats = self.counts.sum(0)
+        return taken
+
+    @property
+    def weighted(self) -> Floats:
+        """Cases by solution, each counting by its similarity, [s]."""
+        weighted: Floats = self.similarity @ self.counts
+        return weighted
+
+    @property
     def cases(self) -> float:
         """How many cases were retrieved."""
         return float(self.counts.sum())
@@ -178,9 +82,7 @@ class Retrieved:
         """Average known outcome of each solution, [s]; NaN where none is known."""
         total = self._scaled(self.vectors.outcome_sum).sum(0)
         known = self._scaled(self.vectors.outcome_count).sum(0)
-        mean: Floats = np.full(len(total), np.nan)
-        np.divide(total, known, out=mean, where=known > 0)
-        return mean
+        return _mean(total, known)
 
     def _scaled(self, table: NDArray[Any]) -> Floats:
         scaled: Floats = self.share[:, None] * table[self.number]
@@ -196,67 +98,209 @@ class Retrieved:
         return self.retriever.local(self.target, self.number)
 
 
+@dataclass(frozen=True, eq=False)
+class RetrievedMany:
+    """What was retrieved for many targets; ``many[i]`` is what was for one.
+
+    `codes` [q, d] are the targets, 0 where `weights` [q, d] says that a feature does not count.
+    Those of target i are ``number[start[i]:start[i + 1]]``, with similarity and share.
+    """
+
+    retriever: Retriever
+    codes: NDArray[np.float32]
+    weights: Floats
+    start: Ints
+    number: Ints
+    similarity: Floats
+    share: Floats
+    allowed: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def vectors(self) -> Vectors:
+        return self.retriever.vectors
+
+    @property
+    def case_type(self) -> CaseType:
+        return self.vectors.case_type
+
+    def __getitem__(self, place: int) -> Retrieved:
+        span = slice(self.start[place], self.start[place + 1])
+        target = {
+            feature.name: feature.decode(float(code))
+            for feature, code, weight in zip(
+                self.case_type.indexed, self.codes[place], self.weights[place], strict=True
+            )
+            if weight
+        }
+        one = dataclasses.replace(self.retriever, weights=self.weights[place])
+        allowed = None if self.allowed is None else self.allowed[place]
+        taken = (self.number[span], self.similarity[span], self.share[span])
+        return Retrieved(one, MappingProxyType(target), *taken, allowed)
+
+    @cached_property
+    def taken(self) -> Floats:
+        """Cases by solution, [q, s]."""
+        return self._sums(self.vectors.counts, self.share)
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """Cases by solution, each counting by its similarity, [q, s]."""
+        return self._sums(self.vectors.counts, self.share * self.similarity)
+
+    @property
+    def cases(self) -> Floats:
+        """How many cases were retrieved, [q]."""
+        cases: Floats = self.taken.sum(axis=1)
+        return cases
+
+    @property
+    def most_similar(self) -> Floats:
+        """Similarity of the nearest one, [q]; NaN where there is none."""
+        found = np.full(len(self), np.nan)
+        some = np.diff(self.start) > 0
+        found[some] = self.similarity[self.start[:-1][some]]
+        return found
+
+    def mean_outcome(self) -> Floats:
+        """Average known outcome of each solution, [q, s]; NaN where none is known."""
+        total = self._sums(self.vectors.outcome_sum, self.share)
+        return _mean(total, self._sums(self.vectors.outcome_count, self.share))
+
+    def _sums(self, table: NDArray[Any], share: Floats) -> Floats:
+        target = np.repeat(np.arange(len(self)), np.diff(self.start))
+        sums = [np.bincount(target, share * column[self.number], len(self)) for column in table.T]
+        found = np.column_stack(sums).astype(np.float64)
+        return found if self.allowed is None else found * self.allowed
+
+
+def _mean(total: Floats, known: Floats) -> Floats:
+    mean: Floats = np.full(total.shape, np.nan)
+    np.divide(total, known, out=mean, where=known > 0)
+    return mean
+
+
+@dataclass(eq=False)
 class Retriever:
     """Retrieval from one stage, settled once and used for many targets."""
 
-    def __init__(
-        self,
-        vectors: Vectors,
-        measures: Sequence[Bound],
-        weights: Sequence[float],
-        policy: RetrievalPolicy,
-        index: Index | None = None,
-    ) -> None:
-        self.vectors = vectors
-        self.measures = list(measures)
-        self.weights = np.asarray(weights, np.float64)
-        self.policy = policy
-        self.index = index or EXACT.build(vectors, measures)
+    vectors: Vectors
+    measures: Sequence[Bound]
+    weights: Floats
+    policy: RetrievalPolicy
+    index: Index
+
+    def __post_init__(self) -> None:
         self._rows: list[dict[float, Floats]] = [{} for _ in self.measures]
         self._remembered = 0
 
     def __call__(self, target: Mapping[str, object]) -> Retrieved:
         """Retrieve for a target given by feature; a feature not given does not count."""
         known = self.vectors.case_type.read(target)
-        ranking = self.rank(known)
-        share = self.policy(ranking)
-        _verify_shares(self.policy, share, len(ranking))
-        kept = np.flatnonzero(share)
-        taken = (ranking.number[kept], ranking.similarity[kept], share[kept])
+        codes, weights = self.encode(known)
+        _, *taken = self._chosen(codes[None], weights[None])
         return Retrieved(self, MappingProxyType(known), *(frozen(part) for part in taken))
+
+    def many(
+        self, codes: NDArray[np.floating[Any]], weights: NDArray[np.floating[Any]] | None = None
+    ) -> RetrievedMany:
+        """Retrieve for many targets: `codes` [q, d] as `encode` gives them, NaN where not known.
+
+        `weights` [q, d] may differ from target to target.
+        """
+        given = np.asarray(codes, np.float32)
+        if given.ndim != 2 or given.shape[1] != len(self.measures):
+            raise BadValue(f"targets must be [q, {len(self.measures)}], not {given.shape}")
+        chosen = self.weights if weights is None else np.asarray(weights, np.float64)
+        if not (np.isfinite(chosen) & (chosen >= 0)).all():
+            raise BadWeights("a weight is below 0, or no number")
+        chosen = np.where(np.isnan(given), 0.0, np.broadcast_to(chosen, given.shape))
+        if not chosen.any(axis=1).all():
+            raise BadValue(
+                f"target {np.flatnonzero(~chosen.any(axis=1))[0]} gives no feature with a weight"
+            )
+        targets = np.nan_to_num(given) + np.float32(0)
+        return RetrievedMany(self, targets, chosen, *self._chosen(targets, chosen))
+
+    def _chosen(
+        self, codes: NDArray[np.float32], weights: Floats
+    ) -> tuple[Ints, Ints, Floats, Floats]:
+        """What the policy takes for each target: start, number, similarity, share."""
+        found = self.nearest(codes, weights, self.policy.looks)
+        if self.policy.takes_all:
+            return found
+        shares = []
+        for place in range(len(codes)):
+            span = slice(found.start[place], found.start[place + 1])
+            ranking = Ranking(self.vectors, found.number[span], found.similarity[span])
+            share = self.policy(ranking)
+            _verify_shares(self.policy, share, len(ranking))
+            shares.append(share)
+        share = np.concatenate(shares)
+        kept = share > 0
+        start = np.append(0, np.cumsum(kept))[found.start]
+        return start, found.number[kept], found.similarity[kept], share[kept]
 
     def rank(self, target: Mapping[str, Value], reach: Reach | None = None) -> Ranking:
         """Vectors nearest first, as far as the policy (or `reach`) looks."""
-        reach = reach or self.policy.looks
         codes, weights = self.encode(target)
-        number = self._candidates(codes, weights, reach)
-        similarity = self.score(codes, weights, number)
-        near = _within(similarity, self.vectors.cases[number], reach)
-        number, similarity = number[near], similarity[near]
-        order = np.lexsort((number, -millionths(similarity)))
-        return Ranking(self.vectors, frozen(number[order]), frozen(similarity[order]))
+        found = self.nearest(codes[None], weights[None], reach or self.policy.looks)
+        return Ranking(self.vectors, frozen(found.number), frozen(found.similarity))
 
-    def _candidates(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Ints:
-        """What the index proposes, each number once and in order."""
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+        """What the reach includes for each target, nearest first, with its share."""
+        exact = getattr(self.index, "nearest", None)
+        if exact is not None:
+            with guarded("the index"):
+                found: Found = exact(codes, weights, reach)
+                return found
+        numbers: list[Ints] = []
+        similarities: list[Floats] = []
+        shares: list[Floats] = []
+        for target, weight, number in zip(
+            codes, weights, self._candidates(codes, weights, reach), strict=True
+        ):
+            similarity = self.score(target, weight, number)
+            near = within(similarity, self.vectors.cases[number], reach)
+            number, similarity = number[near], similarity[near]
+            order = np.lexsort((number, -millionths(similarity)))
+            number, similarity = number[order], similarity[order]
+            inside = bool(len(similarity)) and similarity[0] > reach.above - TOLERANCE
+            room = reach.cap if inside else reach.fallback
+            share = capped(millionths(similarity), self.vectors.cases[number], max(room, 1))
+            kept = share > 0
+            numbers.append(number[kept])
+            similarities.append(similarity[kept])
+            shares.append(share[kept])
+        start = np.append(0, np.cumsum([len(number) for number in numbers]))
+        joined = np.concatenate(numbers), np.concatenate(similarities), np.concatenate(shares)
+        return Found(start, *joined)
+
+    def _candidates(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> list[Ints]:
+        """What the index proposes for each target, each number once and in order."""
         with guarded("the index"):
-            proposed = np.asarray(self.index.candidates(codes, weights, reach))
-            whole = np.issubdtype(proposed.dtype, np.integer) or not len(proposed)
-            if proposed.ndim != 1 or not whole:
-                raise PluginFailure("the index must propose a row of whole numbers")
-            number = np.unique(proposed.astype(np.int64))
-        if len(number) and not (number[0] >= 0 and number[-1] < len(self.vectors)):
-            raise PluginFailure(
-                f"the index proposes vector {number[0] if number[0] < 0 else number[-1]}; "
-                f"there are 0 to {len(self.vectors) - 1}"
-            )
-        return number
+            proposed = [np.asarray(p) for p in self.index.candidates(codes, weights, reach)]
+            whole = all(np.issubdtype(p.dtype, np.integer) or not len(p) for p in proposed)
+            if len(proposed) != len(codes) or any(p.ndim != 1 for p in proposed) or not whole:
+                raise PluginFailure("the index must propose a row of whole numbers for each target")
+            numbers = [np.unique(p.astype(np.int64)) for p in proposed]
+        for number in numbers:
+            if len(number) and not (number[0] >= 0 and number[-1] < len(self.vectors)):
+                raise PluginFailure(
+                    f"the index proposes vector {number[0] if number[0] < 0 else number[-1]}; "
+                    f"there are 0 to {len(self.vectors) - 1}"
+                )
+        return numbers
 
     def encode(self, target: Mapping[str, Value]) -> tuple[NDArray[np.float32], Floats]:
         """The target as codes, and the weights with 0 for each feature that it leaves open."""
         indexed = self.vectors.case_type.indexed
-        known = np.array([feature.name in target for feature in indexed])
         codes = [f.encode(target[f.name]) if f.name in target else 0.0 for f in indexed]
-        weights = np.where(known, self.weights, 0.0)
+        weights = self.weights
+        if len(target) < len(indexed) or any(f.name not in target for f in indexed):
+            weights = weights * [feature.name in target for feature in indexed]
         if not weights.any():
             weighty = [f.name for f, w in zip(indexed, self.weights, strict=True) if w]
             raise BadValue(
@@ -272,7 +316,8 @@ class Retriever:
             of_vector = self.vectors.columns[place][1]
             of_vector = of_vector if everything else of_vector[number]
             total += weights[place] * self._row(int(place), float(codes[place]))[of_vector]
-        mean: Floats = total / weights.sum()
+        # Weights are summed in feature order, as similarities are.
+        mean: Floats = total / weights.cumsum()[-1]
         return mean
 
     def local(self, target: Mapping[str, Value], number: Ints) -> Floats:
@@ -306,7 +351,7 @@ def retriever(
     weights: GivenWeights = "",
     policy: str = "",
     similarity: Mapping[str, str] | None = None,
-    index: str = "exact",
+    index: str = "auto",
     plugins: Plugins | None = None,
 ) -> Retriever:
     """A retriever for a stage; what is not given is what its case type says.
@@ -326,7 +371,7 @@ def retriever(
     return Retriever(
         vectors,
         measures,
-        weights_of(case_type, weights),
+        np.asarray(weights_of(case_type, weights), np.float64),
         plugins.get("retrieval policy", wanted.name).bind(wanted),
         plugins.get("index", kind.name).make(vectors, measures, kind),
     )
@@ -348,23 +393,6 @@ def _bound(plugins: Plugins, feature: Any, text: str) -> Bound:
             f"feature {feature.name!r}: {error} (a plugin may bring it: --plugin FILE.py)"
         ) from None
     return bound
-
-
-def _within(similarity: Floats, cases: Ints, reach: Reach) -> NDArray[np.bool_]:
-    """Which vectors the reach includes, with all ties at its edge."""
-    if reach.at_least >= len(similarity):
-        return np.ones(len(similarity), bool)
-    near = similarity > reach.above - TOLERANCE
-    if cases[near].sum() < reach.at_least:
-        # A vector holds at least one case, so the best `at_least` vectors are always enough.
-        rounded = millionths(similarity)
-        edge = np.partition(rounded, -int(reach.at_least))[-int(reach.at_least)]
-        near |= rounded >= edge
-    return near
-
-
-def millionths(similarity: Floats) -> Ints:
-    return np.rint(similarity / TOLERANCE).astype(np.int64)
 
 
 def _verify_shares(policy: RetrievalPolicy, share: Floats, vectors: int) -> None:

@@ -21,9 +21,11 @@ from cbr.arena import Arena
 from cbr.case import CaseType, ExtraFeature, Feature, Value
 from cbr.casebase import Casebase
 from cbr.errors import CbrError
+from cbr.index import Scan
 from cbr.measure import Bound, Similarity
 from cbr.plugins import default_plugins
-from cbr.retrieve import RetrievalPolicy, Retriever
+from cbr.ranking import RetrievalPolicy
+from cbr.retrieve import Retriever
 from cbr.reuse import ReusePolicy
 from cbr.spec import Spec
 from cbr.vectors import Vectors, group
@@ -70,7 +72,8 @@ def check_similarity(
             compiled = bound.compile(codes, codes)
         if compiled is not None:
             out = np.empty((len(codes), len(codes)))
-            compiled(codes.astype(np.float64), codes.astype(np.float64), out)
+            numbers = codes.astype(np.float64)
+            compiled.grid(numbers, numbers, bound.settled(), out)
             _near_all(out, expected, f"{measure.name}: the engine's compiled values")
 
 
@@ -162,7 +165,8 @@ def _made_vectors(x: list[float]) -> Vectors:
 
 def _retriever(vectors: Vectors, policy: RetrievalPolicy) -> Retriever:
     measure = Similarity("linear", lambda a, b: max(0.0, 1.0 - abs(a - b) / 50))
-    return Retriever(vectors, [measure.bind(vectors.case_type.indexed[0])], [1.0], policy)
+    measures = [measure.bind(vectors.case_type.indexed[0])]
+    return Retriever(vectors, measures, np.ones(1), policy, Scan(vectors))
 
 
 def _policy(function: Callable[..., Any], kind: type[Any], parameters: Mapping[str, Any]) -> Any:

@@ -71,18 +71,18 @@ def test_what_numba_cannot_compile_is_evaluated_with_a_notice(
 
 def test_a_compiled_measure_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "_WORTH_COMPILING", 0)
-    real = measure._grid_loop
+    real = measure._loops
 
     def wrong(function):
-        loop = real(function)
+        loops = real(function)
 
         def off(a, b, parameters, out):
-            loop(a, b, parameters, out)
+            loops.grid(a, b, parameters, out)
             out *= 0.5
 
-        return off
+        return loops._replace(grid=off)
 
-    monkeypatch.setattr(measure, "_grid_loop", wrong)
+    monkeypatch.setattr(measure, "_loops", wrong)
     bound = Similarity("near", near).bind(X)
     values = np.arange(3, dtype=np.float32)
     with pytest.warns(UserWarning, match="other values"):

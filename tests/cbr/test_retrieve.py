@@ -14,13 +14,14 @@ import cbr
 from cbr.case import CaseType, Feature
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, BadWeights, EmptyStage, NoSuchName, PluginFailure
-from cbr.index import IndexKind, Reach
+from cbr.index import IndexKind, Reach, Scan
 from cbr.measure import Similarity
 from cbr.plugins import Plugins, default_plugins
 from cbr.retrieve import Retriever, retrieve, retriever
 from cbr.reuse import reuse
 from cbr.spec import Spec
 from cbr.testing import check_retrieval_policy, check_reuse_policy, small_casebase
+from cbr.trie import Trie
 from cbr.vectors import group
 
 FEATURES = [Feature("x", range=(0, 4)), Feature("y", range=(0, 4)), Feature("z", range=(0, 1))]
@@ -83,13 +84,16 @@ cell = st.tuples(
     above=st.sampled_from([0.0, 0.5, 0.9, 0.97, 1.0]),
     cap=st.integers(1, 30),
     fallback=st.integers(1, 10),
+    tree=st.booleans(),
 )
-def test_the_retrieved_set_is_as_defined(rows, target, weights, above, cap, fallback) -> None:
+def test_the_retrieved_set_is_as_defined(rows, target, weights, above, cap, fallback, tree) -> None:
     policy = default_plugins().get("retrieval policy", "threshold")
     spec = Spec("threshold", {"above": above, "cap": cap, "fallback": fallback})
     linear = Similarity("linear", lambda a, b, span: max(0.0, 1.0 - abs(a - b) / span))
     measures = [linear.bind(f, Spec("linear", {"span": f.range[1]})) for f in FEATURES]
-    mine = Retriever(made(rows), measures, weights, policy.bind(spec))
+    vectors = made(rows)
+    index = Trie(vectors, measures) if tree else Scan(vectors)
+    mine = Retriever(vectors, measures, np.array(weights), policy.bind(spec), index)
     got = mine(dict(zip("xyz", target[:3], strict=True)))
     found = {
         tuple(mine.vectors.values[n].tolist()): share
@@ -191,15 +195,15 @@ def test_an_index_proposes_and_the_engine_scores(small, plugins: Plugins) -> Non
             self.many = many
             assert [bound.measure.name for bound in measures] == ["linear"]
 
-        def candidates(self, target, weights, reach):
-            asked.append((target.tolist(), weights.tolist(), reach))
-            return np.array([7, 1, 0, 1, 0])[-self.many :]
+        def candidates(self, targets, weights, reach):
+            asked.append((targets.tolist(), weights.tolist(), reach))
+            return [np.array([7, 1, 0, 1, 0])[-self.many :] for _ in targets]
 
     plugins.add(given_by("cbr_indices", IndexKind("few", Few)), "few")
     got = retrieve(small, "small", {"x": 1.0}, index="few", policy="top?k=5", plugins=plugins)
     assert got.number.tolist() == [1, 0]
     assert got.similarity.tolist() == [1.0, 0.9]
-    assert asked == [([1.0], [1.0], Reach(2.0, 5))]
+    assert asked == [([[1.0]], [[1.0]], Reach(2.0, fallback=5))]
     got = retrieve(
         small, "small", {"x": 1.0}, index="few?many=5", policy="top?k=9", plugins=plugins
     )
@@ -214,8 +218,8 @@ def test_all_candidates_in_any_order_keep_their_scores(small, plugins: Plugins) 
         def __init__(self, vectors, measures):
             self.count = len(vectors)
 
-        def candidates(self, target, weights, reach):
-            return np.arange(self.count)[::-1]
+        def candidates(self, targets, weights, reach):
+            return [np.arange(self.count)[::-1] for _ in targets]
 
     plugins.add(given_by("cbr_indices", IndexKind("backwards", Backwards)), "backwards")
     options = dict(policy="radius?above=0", plugins=plugins)
@@ -231,8 +235,8 @@ def test_an_index_that_proposes_nonsense_is_named(small, plugins: Plugins, numbe
     class Odd:
         def __init__(self, vectors, measures): ...
 
-        def candidates(self, target, weights, reach):
-            return [0, number]
+        def candidates(self, targets, weights, reach):
+            return [[0, number]]
 
     plugins.add(given_by("cbr_indices", IndexKind("odd", Odd)), "odd")
     with pytest.raises(PluginFailure, match=f"proposes vector {number}; there are 0 to 7"):
@@ -245,9 +249,9 @@ def test_built_in_retrieval_policies_conform(name: str) -> None:
 
 
 def test_a_policy_whose_reach_hides_cases_is_found() -> None:
-    from cbr.retrieve import retrieval_policy
+    from cbr.ranking import retrieval_policy
 
-    @retrieval_policy("blind", reach=lambda: Reach(2.0, 1))
+    @retrieval_policy("blind", reach=lambda: Reach(2.0, fallback=1))
     def blind(ranking):
         return np.ones(len(ranking))
 
@@ -257,7 +261,7 @@ def test_a_policy_whose_reach_hides_cases_is_found() -> None:
 
 @pytest.mark.parametrize("shares", [[1.0], [2.0] * 8, [float("nan")] * 8])
 def test_a_policy_must_give_shares(small, shares) -> None:
-    from cbr.retrieve import RetrievalPolicy
+    from cbr.ranking import RetrievalPolicy
 
     mine = retriever(small, "small")
     mine.policy = RetrievalPolicy("odd", lambda ranking: np.array(shares))

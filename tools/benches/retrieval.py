@@ -1,68 +1,165 @@
-"""Retrieval: 8 discrete features of 167,540 made-up cases, threshold 0.97, cap 100, else 20.
+"""Retrieval from nine-seat limit hold'em: all above 0.97, at most the 100 best, else the best 20.
 
-The peer is numpy as one would write it: float32 columns, every case compared, the nearest found by
-argpartition.
+The casebase is built from one log and asked for the decisions of another, with CASPER's hand-picked
+weights and with random ones. The peer is numpy as one would write it: float32, a column for each
+feature, every case compared by the same measures, the nearest found by argpartition.
+
+The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
+if it is there); without any, hands played at random here.
 """
 
 from __future__ import annotations
 
-import tempfile
+import os
+import tarfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benches import Row, compare
-from cbr.case import CaseType, Feature
+from cbr.build import build
 from cbr.casebase import Casebase
-from cbr.retrieve import retriever
+from cbr.retrieve import Retriever, retriever
 
-#: Distinct values of each feature, and its weight.
-SIZES = {"a": (4, 5), "b": (10, 10), "c": (10, 10), "d": (10, 5), "e": (6, 5), "f": (6, 10)}
-SIZES |= {"g": (12, 5), "h": (169, 50)}
+ROOT = Path(__file__).parent.parent.parent
+Floats = NDArray[np.float64]
 
 
 def rows(full: bool) -> list[Row]:
+    with TemporaryDirectory() as folder:
+        known, asked = _casebases(Path(folder), 20_000)
+        with Casebase.open(known) as base, Casebase.open(asked) as other:
+            return [
+                row
+                for stage in ("preflop", "flop", "turn", "river")
+                for row in _stage(base, other, stage, 1_000 if full else 400)
+            ]
+
+
+def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
+    named = os.environ.get("CBR_BENCH_DATA")
+    data = (Path(named) if named else ROOT.parent / "shared" / "data") / "nine_seat_bots.tar.xz"
+    logs = [work / "mixed.log", work / "even.log"]
+    if data.is_file():
+        with tarfile.open(data) as archive:
+            archive.extractall(work, filter="data")
+    else:
+        from cbr_holdem.table.game import Game
+        from cbr_holdem.table.random_hands import random_hands
+        from cbr_logs.phh_writer import write
+
+        for seed, log in enumerate(logs):
+            made = random_hands(hands // 4, 9, Game("limit", 5, 10), stack=2_000, seed=seed)
+            write((hand.text for hand in made), log)
+    outs = [log.with_suffix(".db") for log in logs]
+    for log, out in zip(logs, outs, strict=True):
+        build([log], out, limit=hands)
+    return outs[0], outs[1]
+
+
+def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Row]:
     rng = np.random.default_rng(1)
-    cases, queries = (1_000_000 if full else 167_540), 50
-    # Situations repeat themselves, as they do in games: a skewed choice of each value.
-    columns = {
-        name: (size * rng.beta(1, 3, cases)).astype(np.float32) for name, (size, _) in SIZES.items()
-    }
-    columns = {name: np.floor(column) for name, column in columns.items()}
-    features = [
-        Feature(n, range=(0, size), weight=w, similarity="linear") for n, (size, w) in SIZES.items()
+    mine = retriever(base, stage, index="exact")
+    held = other.vectors(stage)
+    cases = rng.integers(0, len(held.case_ids), queries)
+    codes = held.values[np.searchsorted(held.start, cases, "right") - 1]
+    drawn = rng.integers(0, 101, codes.shape).astype(np.float64)
+    own = np.broadcast_to(mine.weights, codes.shape)
+    scan = _numpy_scan(mine)
+    found = []
+    for what, weights in (("hand-picked", own), ("random", drawn)):
+        mine.many(codes, weights)
+        held_cases = mine.many(codes, weights).cases.mean()
+        found.append(
+            _compared(
+                f"{stage} batch, {what} weights, {held_cases:.0f} cases found",
+                partial(mine.many, codes, weights),
+                queries,
+                partial(_each, scan, codes[:10], weights[:10]),
+                10,
+            )
+        )
+    # Situations that never were, each value from another case: most have nothing near.
+    strange = np.column_stack(
+        [column[rng.integers(0, len(held), queries)] for column in held.values.T]
+    )
+    far = (mine.many(strange).most_similar <= 0.97).mean()
+    found.append(
+        _compared(
+            f"{stage} batch, {far:.0%} find nothing above 0.97",
+            partial(mine.many, strange),
+            queries,
+            partial(_each, scan, strange[:10], own[:10]),
+            10,
+        )
+    )
+    if stage == "preflop":
+        names = [feature.name for feature in mine.vectors.case_type.indexed]
+        targets = [dict(zip(names, map(float, row), strict=True)) for row in codes[:100]]
+        found.append(
+            _compared(
+                "preflop single",
+                lambda: [mine(target) for target in targets],
+                len(targets),
+                partial(_each, scan, codes[:10], own[:10]),
+                10,
+            )
+        )
+    return found
+
+
+def _each(scan: Callable[..., Any], codes: NDArray[np.float32], weights: Floats) -> None:
+    for target, weight in zip(codes, weights, strict=True):
+        scan(target, weight)
+
+
+def _compared(
+    what: str, ours: Callable[[], Any], many: int, peer: Callable[[], Any], few: int
+) -> Row:
+    """Microseconds a query."""
+    row = compare(what, ours, "numpy", peer)
+    mine, theirs = row.ours / many, row.peer / few
+    return Row(what, mine, "numpy", theirs, theirs / mine, "us")
+
+
+def _numpy_scan(mine: Retriever) -> Callable[[NDArray[np.float32], Floats], NDArray[Any]]:
+    vectors = mine.vectors
+    columns = np.repeat(vectors.values, np.diff(vectors.start), axis=0).T.copy()
+    locals_ = [
+        _numpy_measure(bound.measure.name, bound.parameters, column)
+        for bound, column in zip(mine.measures, columns, strict=True)
     ]
-    case_type = CaseType("made", features, ["x", "y", "z"])
-    folder = tempfile.TemporaryDirectory()
-    with folder as place, Casebase.create(f"{place}/made.db", [case_type]) as base:
-        with base.transaction():
-            solution = rng.choice(["x", "y", "z"], cases).tolist()
-            nothing = [None] * cases
-            base.add("made", columns, solution, nothing, nothing, range(cases))
-        mine = retriever(base, "made")
-    places = rng.integers(0, cases, queries)
-    targets = [{name: float(column[i]) for name, column in columns.items()} for i in places]
-    matrix = np.column_stack(list(columns.values()))
 
-    def ours() -> None:
-        for target in targets:
-            mine(target)
+    def scan(target: NDArray[np.float32], weights: Floats) -> NDArray[Any]:
+        share = (weights / weights.sum()).astype(np.float32)
+        similarity = np.zeros(columns.shape[1], np.float32)
+        for local, value, weight in zip(locals_, target, share, strict=True):
+            similarity += weight * local(value)
+        near = np.flatnonzero(similarity > 0.97 - 1e-6)
+        if not len(near):
+            return np.argpartition(-similarity, 20)[:20]
+        if len(near) > 100:
+            near = near[np.argpartition(-similarity[near], 100)[:100]]
+        return near
 
-    def peer() -> None:
-        for target in targets:
-            numpy_scan(matrix, np.array(list(target.values()), np.float32))
-
-    return [compare("single query", ours, "numpy", peer, per=queries)]
+    return scan
 
 
-def numpy_scan(matrix: NDArray[np.float32], target: NDArray[np.float32]) -> NDArray[Any]:
-    spans = np.array([size for size, _ in SIZES.values()], np.float32)
-    weights = np.array([weight for _, weight in SIZES.values()], np.float32)
-    similarity = (1 - np.abs(matrix - target) / spans) @ (weights / weights.sum())
-    near = np.flatnonzero(similarity > 0.97 - 1e-6)
-    if not len(near):
-        return np.argpartition(-similarity, 20)[:20]
-    if len(near) > 100:
-        near = near[np.argpartition(-similarity[near], 100)[:100]]
-    return near
+def _numpy_measure(
+    name: str, given: dict[str, Any], column: NDArray[np.float32]
+) -> Callable[[np.float32], NDArray[np.float32]]:
+    if name == "groups":
+        cuts: Sequence[float] = [float(cut) for cut in str(given["cuts"]).split("/")]
+        groups = np.searchsorted(cuts, column, "right")
+        return lambda value: (groups == np.searchsorted(cuts, value, "right")).astype(np.float32)
+    if name == "linear":
+        span = np.float32(given["span"])
+        return lambda value: 1 - np.abs(column - value) / span
+    k = np.float32(given["k"] / given.get("span", 1.0))
+    assert name in {"exponential", "ranged-exponential"}
+    return lambda value: np.exp(-k * np.abs(column - value))
