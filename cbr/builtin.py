@@ -31,9 +31,16 @@ def cbr_retrieval_policies() -> list[Callable[..., Any]]:
 
 @hook
 def cbr_reuse_policies() -> list[Callable[..., Any]]:
-    from cbr.reuse import best_outcome, majority, proportional, similarity_weighted
+    from cbr import reuse
 
-    return [proportional, majority, similarity_weighted, best_outcome]
+    return [
+        reuse.proportional,
+        reuse.majority,
+        reuse.similarity_weighted,
+        reuse.best_outcome,
+        reuse.outcome_weighted,
+        reuse.best_value,
+    ]
 
 
 @hook

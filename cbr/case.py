@@ -251,6 +251,12 @@ class CaseType:
             raise NoSuchName("feature", name, list(self._by_name))
         return self._by_name[name]
 
+    @property
+    def public(self) -> CaseType:
+        """This type without its private features."""
+        seen = tuple(feature for feature in self.features if not feature.private)
+        return dataclasses.replace(self, features=seen)
+
     @cached_property
     def _by_name(self) -> dict[str, Feature]:
         return {feature.name: feature for feature in self.features}

@@ -42,7 +42,7 @@ from cbr.files import (
     verify_structure,
 )
 from cbr.sources import Numbered, Skipped
-from cbr.vectors import Vectors, group
+from cbr.vectors import Cases, Vectors
 
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
 
@@ -237,22 +237,39 @@ class Casebase:
     def vectors(self, stage: str) -> Vectors:
         """The stage as arrays; read once for each state of the casebase."""
         if self.db.conn.in_transaction:
-            return self._read_vectors(self.stage(stage))  # what is not committed may not stay
+            # What is not committed may not stay.
+            return self.read_cases(self.stage(stage)).vectors(self.path)
         with self.reading():
             version = self.write_version
             kept = self._vectors.get(stage)
             if kept is None or kept[0] != version:
-                self._vectors[stage] = kept = (version, self._read_vectors(self.stage(stage)))
+                kept = (version, self.read_cases(self.stage(stage)).vectors(self.path))
+                self._vectors[stage] = kept
             return kept[1]
 
     def _read_vectors(self, stage: str) -> Vectors:
+        vectors = self.read_cases(stage).vectors()
+        query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
+        rows = self.db.execute(query, [stage]).fetchall() if self.has_values else []
+        if not rows:
+            return vectors
+        codes = {name: code for code, name in enumerate(self.case_type(stage).solutions)}
+        ids, solutions, values = zip(*rows, strict=True)
+        solution = np.array([codes[name] for name in solutions])
+        return vectors.with_values(np.array(ids), solution, np.array(values))
+
+    def read_cases(self, stage: str) -> Cases:
+        """The stage as arrays, case by case in order of their numbers."""
         case_type = self.case_type(stage)
         names = [feature.name for feature in case_type.indexed]
-        query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
+        query = (
+            f"SELECT id, record, solution, outcome, {_list(names)} "
+            f"FROM {_q(schema.case_table(stage))} ORDER BY id"
+        )
         count = self.count(stage)
         if not count:
             raise EmptyStage(f"stage {stage!r} of {self.path} has no cases; build some first")
-        ids, solution = np.empty(count, np.int64), np.empty(count, np.int64)
+        ids, record, solution = (np.empty(count, np.int64) for _ in range(3))
         outcome, values = np.empty(count), np.empty((count, len(names)), np.float32)
         codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
         solutions = {name: code for code, name in enumerate(case_type.solutions)}
@@ -261,8 +278,9 @@ class Casebase:
             while rows := cursor.fetchmany(50_000):
                 part = slice(at, at + len(rows))
                 at += len(rows)
-                number, taken, earned, *columns = zip(*rows, strict=True)
+                number, source, taken, earned, *columns = zip(*rows, strict=True)
                 ids[part] = number
+                record[part] = [-n if r is None else r for n, r in zip(number, source, strict=True)]
                 solution[part] = [solutions[name] for name in taken]
                 outcome[part] = [math.nan if o is None else o for o in earned]
                 for place, (code, column) in enumerate(zip(codes, columns, strict=True)):
@@ -275,7 +293,39 @@ class Casebase:
             raise NotACasebase(f"stage {stage!r} of {self.path} has {at} cases, not {count}")
         # Adding 0 turns -0.0 into 0.0: equal values must be one vector.
         values += np.float32(0)
-        return group(case_type, self.digest(stage), values, solution, outcome, ids)
+        return Cases(case_type, self.digest(stage), values, solution, outcome, ids, record)
+
+    def read_public(self, stage: str) -> Cases:
+        """All decisions of a stage, also those whose private features are not known, by the
+        features that everybody sees."""
+        known = self.read_cases(stage)
+        case_type = known.case_type.public
+        seen = [place for place, f in enumerate(known.case_type.indexed) if not f.private]
+        names = [feature.name for feature in case_type.indexed]
+        query = (
+            f"SELECT record, solution, outcome, {_list(names)} FROM {schema.HIDDEN} "
+            "WHERE stage = ? ORDER BY id"
+        )
+        rows = self.db.execute(query, [stage]).fetchall() if self.has_hidden else []
+        record, taken, earned, *columns = (
+            zip(*rows, strict=True) if rows else [()] * (3 + len(seen))
+        )
+        solutions = {name: code for code, name in enumerate(case_type.solutions)}
+        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
+        values = [
+            [code[v] for v in column] if code else column
+            for code, column in zip(codes, columns, strict=True)
+        ]
+        hidden = np.array(values, np.float32).reshape(len(seen), -1).T
+        return Cases(
+            case_type,
+            known.digest,
+            np.concatenate([known.values[:, seen], hidden + np.float32(0)]),
+            np.append(known.solution, [solutions[name] for name in taken]).astype(np.int64),
+            np.append(known.outcome, [math.nan if o is None else o for o in earned]),
+            np.append(known.ids, -1 - np.arange(len(rows))),
+            np.append(known.record, record).astype(np.int64),
+        )
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -375,6 +425,39 @@ class Casebase:
             zip(*given, strict=True),
         )
 
+    def put_values(
+        self,
+        stage: str,
+        ids: Sequence[int],
+        solution: str,
+        value: Sequence[float],
+        error: Sequence[float | None] | None = None,
+    ) -> None:
+        """Keep what a solution is estimated to be worth in some cases, inside a transaction."""
+        if solution not in self.case_type(stage).solutions:
+            raise NoSuchName("solution", solution, self.case_type(stage).solutions)
+        for number, worth in zip(ids, value, strict=True):
+            if not math.isfinite(worth):
+                raise BadValue(f"the value of {solution!r} in case {number} is {worth}")
+        known = {case.id for case in self.cases(stage, ids)}
+        for number in ids:
+            if number not in known:
+                raise BadValue(f"stage {stage!r} has no case {number}")
+        schema.create_values(self.db)
+        errors = error if error is not None else [None] * len(ids)
+        self.db.conn.executemany(
+            f"INSERT OR REPLACE INTO {schema.VALUES} (stage, case_id, solution, value, error) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (
+                (stage, number, solution, float(worth), wrong)
+                for number, worth, wrong in zip(ids, value, errors, strict=True)
+            ),
+        )
+
+    @property
+    def has_values(self) -> bool:
+        return schema.VALUES in self.db.table_names()
+
     @property
     def has_hidden(self) -> bool:
         return schema.has_hidden(self.case_types)
@@ -455,6 +538,9 @@ class Casebase:
         self.db.conn.executemany(
             f"DELETE FROM {_q(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)
         )
+        if self.has_values:
+            of_cases = f"DELETE FROM {schema.VALUES} WHERE stage = ? AND case_id = ?"
+            self.db.conn.executemany(of_cases, ((stage, number) for number in ids))
         self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
 
     def redefine(self, case_type: CaseType, digest: str) -> None:

@@ -18,6 +18,7 @@ from cbr.files import verify_is_casebase
 from cbr.guard import one_line
 from cbr.plugins import Plugins, default_plugins
 from cbr.prepare import situate
+from cbr.saved_index import State, states
 
 
 def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
@@ -59,6 +60,16 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
     yield from _useless_records(base, plugins)
     for case_type in base.case_types:
         yield from _stage_findings(base, case_type)
+    for saved in index_states(base, plugins):
+        if saved.state != "fresh":
+            again = f"`cbr index {base.path} --stage {saved.stage} --kind {saved.kind}`"
+            yield f"{saved.file} is {saved.state}: {saved.reason}; {again} builds it again"
+
+
+def index_states(base: Casebase, plugins: Plugins) -> list[State]:
+    """The indices that are saved beside a casebase, and whether they can be used."""
+    digests = {stage: base.digest(stage) for stage in base.stages}
+    return list(states(base.path, base.case_types, digests, plugins))
 
 
 def _references(base: Casebase) -> Iterator[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ import numpy as np
 from cbr.case import CaseType, ExtraFeature, Feature, Value, choose_features
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import Plugins
+from cbr.weights import GivenWeights, Weights, read_weights, weights_of
 
 if TYPE_CHECKING:
     from cbr.casebase import Casebase
@@ -113,6 +114,37 @@ def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str
             elif old != feature:
                 slight.append(f"feature {feature.name!r} of {stored.name!r}")
     return serious, slight
+
+
+def set_weights(
+    base: Casebase, given: GivenWeights, stage: str | None = None, plugins: Plugins | None = None
+) -> list[str]:
+    """Make weights the defaults of a casebase, in one transaction: of every stage they name, or of
+    one. Returns the stages that they changed.
+    """
+    with base.transaction():
+        stages = [base.stage(stage)] if stage else _stages_of(base, given, plugins)
+        wanted = [_weighed(base.case_type(stage), given, plugins) for stage in stages]
+        changed = [t for t in wanted if t != base.case_type(t.stage)]
+        for case_type in changed:
+            base.redefine(case_type, base.digest(case_type.stage))
+    return [case_type.stage for case_type in changed]
+
+
+def _weighed(stored: CaseType, given: GivenWeights, plugins: Plugins | None) -> CaseType:
+    weights = iter(weights_of(stored, given, plugins))
+    features = [
+        dataclasses.replace(feature, weight=next(weights)) if feature.indexed else feature
+        for feature in stored.features
+    ]
+    return dataclasses.replace(stored, features=features)
+
+
+def _stages_of(base: Casebase, given: GivenWeights, plugins: Plugins | None) -> list[str]:
+    """The stages of a casebase that weights name; all where they name none, or none of it."""
+    read = read_weights(base.case_types[0], given, plugins)
+    named = read.stages if isinstance(read, Weights) else base.stages
+    return [stage for stage in base.stages if stage in named] or base.stages
 
 
 def complete(

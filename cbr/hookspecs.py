@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cbr.ranking import RetrievalPolicy
     from cbr.reuse import ReusePolicy
     from cbr.sources import CaseSource
+    from cbr.weights import Weights
 
     Marked = Callable[..., Any]
 
@@ -59,6 +60,11 @@ def cbr_reuse_policies() -> Iterable[ReusePolicy | Marked]:  # type: ignore[empt
 @spec
 def cbr_indices() -> Iterable[IndexKind]:  # type: ignore[empty-body]
     """Kinds of index that propose candidates for retrieval."""
+
+
+@spec
+def cbr_weights() -> Iterable[Weights]:  # type: ignore[empty-body]
+    """Sets of feature weights by name."""
 
 
 @spec

@@ -17,7 +17,7 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: (feature, **parameters of a spec) -> the parameters that a measure's function is called with.
+Prepare = Callable[..., Mapping[str, Any]]
 
 #: So many interpreted evaluations (at once, or one after the other) take longer than numba needs
 #: to load and compile.
@@ -58,12 +60,17 @@ class Similarity:
 
     `symmetric` is the author's word that f(a, b) = f(b, a); `falls` that a number further from the
     target, on the same side of it, is never more similar: retrieval can then leave out more.
+
+    `prepare(feature, **parameters)` checks the parameters once, before any value is compared, and
+    returns what the function is called with instead: numbers, or tuples of them, where it shall be
+    compiled. So ``step?at=1/3`` is read once, and a wrong parameter is found at once.
     """
 
     name: str
     function: Callable[..., Any]
     symmetric: bool = True
     falls: bool = False
+    prepare: Prepare | None = None
 
     kind: ClassVar[str] = "similarity"
 
@@ -73,7 +80,17 @@ class Similarity:
         for name, value in settled.items():
             if isinstance(value, FromFeature):
                 settled[name] = self._from_range(feature, name, value)
-        return Bound(self, feature, settled)
+        return Bound(self, feature, settled, self._prepared(feature, settled))
+
+    def _prepared(self, feature: Feature, settled: dict[str, Any]) -> Mapping[str, Any]:
+        if self.prepare is None:
+            return settled
+        whose = f"similarity {self.name!r} of feature {feature.name!r}"
+        try:
+            with guarded(whose):
+                return {**settled, **self.prepare(feature, **settled)}
+        except BadValue as error:
+            raise BadValue(f"{whose}: {error}") from None
 
     def _from_range(self, feature: Feature, name: str, wanted: FromFeature) -> float:
         if feature.range is None:
@@ -85,13 +102,19 @@ class Similarity:
         return {"low": low, "high": high, "span": high - low}[wanted.value]
 
 
-def similarity(name: str, *, symmetric: bool = True, falls: bool = False) -> Callable[[F], F]:
-    """Make a function of two values a local similarity that plugins register by this name."""
+def similarity(
+    name: str, *, symmetric: bool = True, falls: bool = False, prepare: Prepare | None = None
+) -> Callable[[F], F]:
+    """Make a function of two values a local similarity that plugins register by this name.
+
+    The other arguments are those of `Similarity`.
+    """
 
     def mark(function: F) -> F:
         if len(inspect.signature(function).parameters) < 2:
             raise BadValue(f"similarity {name!r} must take two values")
-        function.__cbr__ = Similarity(name, function, symmetric, falls)  # type: ignore[attr-defined]
+        made = Similarity(name, function, symmetric, falls, prepare)
+        function.__cbr__ = made  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -99,11 +122,15 @@ def similarity(name: str, *, symmetric: bool = True, falls: bool = False) -> Cal
 
 @dataclass(eq=False)
 class Bound:
-    """A measure with settled parameters, for one feature."""
+    """A measure with settled parameters, for one feature.
+
+    `parameters` are as a spec has them, `prepared` as the function gets them.
+    """
 
     measure: Similarity
     feature: Feature
     parameters: dict[str, Any]
+    prepared: Mapping[str, Any]
     _interpreted: int = 0
     _compiled: Loops | None = None
     _tried: bool = False
@@ -111,7 +138,7 @@ class Bound:
     def one(self, a: Value, b: Value) -> float:
         """Similarity of two values, interpreted and checked."""
         with guarded(f"similarity {self.measure.name!r} of ({a!r}, {b!r})"):
-            found = float(self.measure.function(a, b, **self.parameters))
+            found = float(self.measure.function(a, b, **self.prepared))
         if not 0.0 <= found <= 1.0:
             raise _out_of_range(self.measure.name, a, b, found)
         return found
@@ -160,7 +187,7 @@ class Bound:
     def _interpret(self, targets: list[Any], values: list[Any]) -> list[float]:
         """Similarity of each target to the value beside it, in Python."""
         self._interpreted += len(values)
-        function, given = self.measure.function, self.parameters
+        function, given = self.measure.function, self.prepared
         try:
             found = [float(function(a, b, **given)) for a, b in zip(targets, values, strict=True)]
             if all(0.0 <= local <= 1.0 for local in found):
@@ -201,10 +228,9 @@ class Bound:
             n = loops.narrow(start, position, part, *given, kept, found, sums)
         return kept, found[:n], sums[:n]
 
-    def settled(self) -> tuple[float, ...]:
-        """The parameters as compiled code gets them."""
-        # A whole number and its float act alike in Python, not always in numba.
-        return tuple(float(number) for number in self._numbers())
+    def settled(self) -> tuple[Any, ...]:
+        """The parameters as compiled code gets them: floats, and tuples of floats."""
+        return tuple(_floats(name, value) for name, value in self.prepared.items())
 
     def _loops_for(self, targets: NDArray[Any], values: NDArray[Any], size: int) -> Loops | None:
         """The compiled loops, once there is enough to do, where numba can."""
@@ -228,12 +254,6 @@ class Bound:
                     stacklevel=2,
                 )
         return self._compiled
-
-    def _numbers(self) -> list[float]:
-        for name, value in self.parameters.items():
-            if not isinstance(value, int | float):
-                raise BadValue(f"parameter {name} is not a number")
-        return list(self.parameters.values())
 
     def _verify_same(
         self,
@@ -263,6 +283,15 @@ class Bound:
             i, j = np.argwhere(~((out >= 0) & (out <= 1)))[0]
             raise _out_of_range(self.measure.name, float(targets[i]), float(values[j]), out[i, j])
         return out
+
+
+def _floats(name: str, value: Any) -> Any:
+    """A number as a float, because a whole number acts alike in Python, not always in numba."""
+    if isinstance(value, tuple):
+        return tuple(_floats(name, each) for each in value)
+    if not isinstance(value, int | float):
+        raise BadValue(f"parameter {name} is not a number")
+    return float(value)
 
 
 def _out_of_range(name: str, a: Value, b: Value, found: float) -> PluginFailure:

@@ -35,6 +35,7 @@ KINDS = {
     "retrieval policy": "cbr_retrieval_policies",
     "reuse policy": "cbr_reuse_policies",
     "index": "cbr_indices",
+    "weight set": "cbr_weights",
     "arena": "cbr_arenas",
 }
 

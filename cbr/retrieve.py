@@ -84,6 +84,13 @@ class Retrieved:
         known = self._scaled(self.vectors.outcome_count).sum(0)
         return _mean(total, known)
 
+    def mean_value(self) -> Floats:
+        """Average estimated value of each solution, [s]; NaN where none was estimated."""
+        if self.vectors.value_sum is None or self.vectors.value_count is None:
+            return np.full(len(self.case_type.solutions), np.nan)
+        total = self._scaled(self.vectors.value_sum).sum(0)
+        return _mean(total, self._scaled(self.vectors.value_count).sum(0))
+
     def _scaled(self, table: NDArray[Any]) -> Floats:
         scaled: Floats = self.share[:, None] * table[self.number]
         return scaled if self.allowed is None else scaled * self.allowed
@@ -168,6 +175,13 @@ class RetrievedMany:
         """Average known outcome of each solution, [q, s]; NaN where none is known."""
         total = self._sums(self.vectors.outcome_sum, self.share)
         return _mean(total, self._sums(self.vectors.outcome_count, self.share))
+
+    def mean_value(self) -> Floats:
+        """Average estimated value of each solution, [q, s]; NaN where none was estimated."""
+        if self.vectors.value_sum is None or self.vectors.value_count is None:
+            return np.full((len(self), len(self.case_type.solutions)), np.nan)
+        total = self._sums(self.vectors.value_sum, self.share)
+        return _mean(total, self._sums(self.vectors.value_count, self.share))
 
     def _sums(self, table: NDArray[Any], share: Floats) -> Floats:
         target = np.repeat(np.arange(len(self)), np.diff(self.start))
@@ -371,7 +385,7 @@ def retriever(
     return Retriever(
         vectors,
         measures,
-        np.asarray(weights_of(case_type, weights), np.float64),
+        np.asarray(weights_of(case_type, weights, plugins), np.float64),
         plugins.get("retrieval policy", wanted.name).bind(wanted),
         plugins.get("index", kind.name).make(vectors, measures, kind),
     )

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
+from cbr.lacking import Lacking
 from cbr.plugins import Plugins, default_plugins
 from cbr.policy import Policy
-from cbr.retrieve import Retrieved
+from cbr.retrieve import Retrieved, RetrievedMany
 from cbr.spec import Spec
 from cbr.vectors import Floats
 
@@ -25,53 +27,97 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class ReusePolicy(Policy):
-    """Turns what was retrieved into a score for each solution of the case type, [s]."""
+    """Turns what was retrieved into a score for each solution of the case type, [s].
+
+    One that is `batched` does so for many targets at once: it takes `RetrievedMany` as well, and
+    uses only what both have, the last axis being the solutions.
+    """
+
+    batched: bool = False
 
     kind: ClassVar[str] = "reuse policy"
 
 
-def reuse_policy(name: str) -> Callable[[F], F]:
+def reuse_policy(name: str, *, batched: bool = False) -> Callable[[F], F]:
     """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
 
     def mark(function: F) -> F:
-        function.__cbr__ = ReusePolicy(name, function)  # type: ignore[attr-defined]
+        policy = ReusePolicy(name, function, batched=batched)
+        function.__cbr__ = policy  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-@reuse_policy("proportional")
-def proportional(retrieved: Retrieved) -> Floats:
+Given = Retrieved | RetrievedMany
+
+
+@reuse_policy("proportional", batched=True)
+def proportional(retrieved: Given) -> Floats:
     """Each solution as often as the retrieved cases took it."""
-    shares: Floats = retrieved.counts.sum(0)
-    return shares
+    return retrieved.taken
 
 
-@reuse_policy("majority")
-def majority(retrieved: Retrieved) -> Floats:
+@reuse_policy("majority", batched=True)
+def majority(retrieved: Given) -> Floats:
     """The commonest solution; equals share."""
-    shares = proportional(retrieved)
-    first: Floats = (shares == shares.max()).astype(np.float64)
-    return first
+    return _highest(retrieved.taken)
 
 
-@reuse_policy("similarity-weighted")
-def similarity_weighted(retrieved: Retrieved) -> Floats:
+@reuse_policy("similarity-weighted", batched=True)
+def similarity_weighted(retrieved: Given) -> Floats:
     """Each solution as often as the cases took it, a case counting by its similarity."""
-    weighted: Floats = retrieved.similarity @ retrieved.counts
-    return weighted
+    return retrieved.weighted
 
 
-@reuse_policy("best-outcome")
-def best_outcome(retrieved: Retrieved) -> Floats:
+@reuse_policy("best-outcome", batched=True)
+def best_outcome(retrieved: Given) -> Floats:
     """The solution whose cases earned most on average."""
     mean = retrieved.mean_outcome()
-    if np.isnan(mean).all():
+    if np.isnan(mean).all(axis=-1).any():
         raise BadValue(
             "no retrieved case has a known outcome; choose a reuse policy that needs none"
         )
-    best: Floats = (mean == np.nanmax(mean)).astype(np.float64)
-    return best
+    return _highest(mean)
+
+
+@reuse_policy("outcome-weighted", batched=True)
+def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
+    """Each solution as often as the cases took it, times e^(mean outcome / `temperature`)."""
+    if not temperature > 0:
+        raise BadValue(f"temperature is {temperature}; it must be above 0")
+    mean = retrieved.mean_outcome() / temperature
+    # Without a known outcome a solution counts as one that earned nothing.
+    mean = np.where(np.isnan(mean), 0.0, mean)
+    weighted: Floats = retrieved.taken * np.exp(mean - mean.max(axis=-1, keepdims=True))
+    return weighted
+
+
+@reuse_policy("best-value", batched=True)
+def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
+    """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
+
+    Values of solutions come from roll-outs, not from what single cases earned.
+    """
+    if not 0.0 <= imitate <= 1.0:
+        raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
+    mean = retrieved.mean_value()
+    if np.isnan(mean).all(axis=-1).any():
+        raise BadValue(
+            "no retrieved case has estimated values; label the cases, or choose another policy"
+        )
+    taken = retrieved.taken
+    shares = taken / np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
+    best = _highest(mean)
+    mixed: Floats = (1.0 - imitate) * best / best.sum(axis=-1, keepdims=True) + imitate * shares
+    return mixed
+
+
+def _highest(scores: Floats) -> Floats:
+    """1 for each solution with the highest score."""
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    highest: Floats = (filled == filled.max(axis=-1, keepdims=True)).astype(np.float64)
+    return highest
 
 
 @dataclass(frozen=True)
@@ -96,9 +142,13 @@ def reuse(
     policy: str = "",
     *,
     allowed: Collection[str] | None = None,
+    lacking: Lacking | None = None,
     plugins: Plugins | None = None,
 ) -> Proposal:
-    """Propose a solution from what was retrieved; only `allowed` ones, where given."""
+    """Propose a solution from what was retrieved; only `allowed` ones, where given.
+
+    `lacking` knows of solutions that no case has but that are taken all the same (`cbr.lacking`).
+    """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
     chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
@@ -109,12 +159,15 @@ def reuse(
         raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
     legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
     retrieved = dataclasses.replace(retrieved, allowed=legal)
-    if retrieved.counts.any():
+    if retrieved.taken.any() or (spec.name == "best-value" and not _empty(retrieved.mean_value())):
         probability = _probabilities(chosen, retrieved)
         reason = _reason(retrieved, spec)
     else:
         probability = legal / legal.sum()
         reason = "no retrieved case has an allowed solution, so each is as likely"
+    if lacking is not None and any(legal[code] for code in lacking.codes):
+        probability, why = lacking.added(probability, retrieved.target, legal)
+        reason += why
     first = np.flatnonzero(probability >= probability.max() - 1e-9)
     mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
     best = int(first[mean.argmax()])
@@ -126,28 +179,70 @@ def reuse(
     return Proposal(shares, case_type.solutions[best], reason, may)
 
 
+def _empty(values: Floats) -> bool:
+    return bool(np.isnan(values).all())
+
+
+def reuse_many(
+    retrieved: RetrievedMany,
+    policy: str = "",
+    *,
+    allowed: NDArray[np.bool_] | None = None,
+    plugins: Plugins | None = None,
+) -> Floats:
+    """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given."""
+    spec = Spec.parse(policy or retrieved.case_type.reuse)
+    chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
+    shape = (len(retrieved), len(retrieved.case_type.solutions))
+    legal = np.ones(shape, bool) if allowed is None else np.broadcast_to(allowed, shape)
+    if not legal.any(axis=1).all():
+        raise BadValue(f"target {np.flatnonzero(~legal.any(axis=1))[0]} has no allowed solution")
+    retrieved = dataclasses.replace(retrieved, allowed=legal)
+    found: Floats = legal / legal.sum(axis=1, keepdims=True)
+    some = np.flatnonzero(retrieved.taken.any(axis=1))
+    if chosen.batched and len(some) == len(retrieved):
+        scores: Floats = chosen(retrieved)
+        if scores.shape != shape or not (np.isfinite(scores) & (scores >= 0)).all():
+            raise _no_scores(chosen, shape[1])
+        scores = scores * legal
+        if not scores.any(axis=1).all():
+            raise _all_zero(chosen)
+        scores = scores / scores.max(axis=1, keepdims=True)
+        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
+        return chances
+    for place in some.tolist():
+        found[place] = _probabilities(chosen, retrieved[place])
+    return found
+
+
 def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
     scores: Floats = policy(retrieved)
     solutions = len(retrieved.case_type.solutions)
     if scores.shape != (solutions,) or not (np.isfinite(scores) & (scores >= 0)).all():
-        raise PluginFailure(
-            f"reuse policy {policy.name!r} must return a finite score of 0 or more for each of the "
-            f"{solutions} solutions"
-        )
+        raise _no_scores(policy, solutions)
     if retrieved.allowed is not None:
         scores = scores * retrieved.allowed
     if not scores.any():
-        raise PluginFailure(
-            f"reuse policy {policy.name!r} gave every allowed solution a score of 0"
-        )
+        raise _all_zero(policy)
     scores = scores / scores.max()  # sums of huge scores would overflow
     shares: Floats = scores / scores.sum()
     return shares
 
 
 def _reason(retrieved: Retrieved, spec: Spec) -> str:
-    taken = retrieved.counts.sum(0)
+    taken = retrieved.taken
     names = retrieved.case_type.solutions
     counts = ", ".join(f"{taken[i]:.4g} {names[i]}" for i in np.argsort(-taken) if taken[i])
     cases = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
     return f"{spec.name} over {cases}: {counts}"
+
+
+def _no_scores(policy: ReusePolicy, solutions: int) -> PluginFailure:
+    return PluginFailure(
+        f"reuse policy {policy.name!r} must return a finite score of 0 or more for each of the "
+        f"{solutions} solutions"
+    )
+
+
+def _all_zero(policy: ReusePolicy) -> PluginFailure:
+    return PluginFailure(f"reuse policy {policy.name!r} gave every allowed solution a score of 0")

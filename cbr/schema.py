@@ -6,6 +6,7 @@ sources         a row per file (or other origin) that records came from
 <record>s       the records themselves, kept compactly (rows, hands ...)
 skipped         what was not taken in, with source, line and reason
 cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
+solution_values what solutions of cases are estimated to be worth; only where that was done
 hidden          decisions of which private features are not known, with the others; only where a
                 case type has private features
 """
@@ -25,6 +26,8 @@ SCHEMA_VERSION = 1
 
 #: The table of decisions whose private features are not known.
 HIDDEN = "hidden"
+#: The table of what each solution would have been worth in a case.
+VALUES = "solution_values"
 
 MIGRATIONS = Migrations("cbr-casebase")
 
@@ -100,6 +103,16 @@ def create_hidden(db: Database, case_types: Sequence[CaseType], table: str) -> N
         pk="id",
         not_null={"stage", "record", "step", "solution"},
         foreign_keys=[("record", case_types[0].record + "s", "id")],
+    )
+
+
+def create_values(db: Database) -> None:
+    """The table of solution values, if it is not there: most casebases have none."""
+    db.table(VALUES).create(
+        {"stage": str, "case_id": int, "solution": str, "value": float, "error": float},
+        pk=("stage", "case_id", "solution"),
+        not_null={"value"},
+        if_not_exists=True,
     )
 
 

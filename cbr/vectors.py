@@ -6,8 +6,10 @@ its cost follows the number of different situations and not the number of cases.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ class Vectors:
     does not depend on the order in which cases came. `counts` [m, s] cases with each solution;
     `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known. Cases of vector v
     are ``case_ids[start[v]:start[v + 1]]``, with solution codes in `case_solutions` likewise.
+    `value_sum`, `value_count` [m, s] are over cases for which a solution's value was estimated,
+    whether it was taken or not; None where there is no such case.
+    `beside` is the file they were read from: an index may be saved beside it.
     """
 
     case_type: CaseType
@@ -38,6 +43,19 @@ class Vectors:
     case_ids: Ints
     case_solutions: Ints
     start: Ints
+    beside: Path | None = None
+    value_sum: Floats | None = None
+    value_count: Ints | None = None
+
+    def with_values(self, case_ids: Ints, solution: Ints, value: Floats) -> Vectors:
+        """With what solutions of some cases are estimated to be worth."""
+        vector = np.repeat(np.arange(len(self)), self.cases)
+        order = np.argsort(self.case_ids)
+        place = order[np.searchsorted(self.case_ids, case_ids, sorter=order)]
+        cell = vector[place] * self.counts.shape[1] + solution
+        total = np.bincount(cell, value, self.counts.size).reshape(self.counts.shape)
+        count = np.bincount(cell, minlength=self.counts.size).reshape(self.counts.shape)
+        return dataclasses.replace(self, value_sum=frozen(total), value_count=frozen(count))
 
     @cached_property
     def cases(self) -> Ints:
@@ -54,6 +72,36 @@ class Vectors:
         return len(self.values)
 
 
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """A stage as it is, case by case: what `Vectors` are grouped from.
+
+    `record` is the number of the record that a case came from; one without has a number below 0 of
+    its own.
+    """
+
+    case_type: CaseType
+    digest: str
+    values: NDArray[np.float32]
+    solution: Ints
+    outcome: Floats
+    ids: Ints
+    record: Ints
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, places: NDArray[np.generic]) -> Cases:
+        """Some of them, by place or by a mask."""
+        parts = (self.values, self.solution, self.outcome, self.ids, self.record)
+        return Cases(self.case_type, "", *(part[places] for part in parts))
+
+    def vectors(self, beside: Path | None = None) -> Vectors:
+        """Each distinct vector once."""
+        rows = (self.values, self.solution, self.outcome, self.ids)
+        return group(self.case_type, self.digest, *rows, beside)
+
+
 def group(
     case_type: CaseType,
     digest: str,
@@ -61,6 +109,7 @@ def group(
     solution: Ints,
     outcome: Floats,
     case_ids: Ints,
+    beside: Path | None = None,
 ) -> Vectors:
     """Vectors of n cases: `values` [n, d], `solution` codes [n], `outcome` [n] (NaN unknown)."""
     # One lexicographic sort by all columns, ties by case id, then cut where a row changes.
@@ -88,4 +137,5 @@ def group(
         case_ids=frozen(case_ids),
         case_solutions=frozen(solution),
         start=frozen(np.append(first, len(values)).astype(np.int64)),
+        beside=beside,
     )

@@ -6,29 +6,57 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from cbr.case import CaseType
 from cbr.errors import BadWeights, NoSuchName
 from cbr.guard import one_line
+from cbr.plugins import Plugins, default_plugins
 from cbr.spec import pairs
 
 #: Weights and outcomes above this would overflow in sums.
 HIGHEST = 1e100
 
+#: ``random:7`` are random weights.
+_RANDOM = "random:"
+_CALLED = re.compile(r"[a-z][a-z0-9_-]*\Z")
+
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of some features of some stages; a feature not named keeps its default."""
+    """Weights of some features of some stages; a feature not named keeps its default.
+
+    A plugin's sets (hook `cbr_weights`) are `called` something, one name for each set of a domain.
+    """
 
     stages: Mapping[str, Mapping[str, float]]
     domain: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    called: str = ""
+
+    kind: ClassVar[str] = "weight set"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stages, Mapping) or not all(
+            isinstance(weights, Mapping) for weights in self.stages.values()
+        ):
+            raise BadWeights(f"weights {self.called!r} must be by stage, and there by feature")
+        if self.called and not _CALLED.match(self.called):
+            raise BadWeights(
+                f"weights called {self.called!r} must be called lower-case letters, digits, - and _"
+            )
+
+    @property
+    def name(self) -> str | None:
+        """The name under which a set is registered; None if it is not called anything."""
+        return ".".join(filter(None, (self.domain, self.called))) if self.called else None
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:
@@ -47,32 +75,43 @@ class Weights:
         stages = plain.get("stages")
         if not isinstance(stages, dict) or not all(isinstance(v, dict) for v in stages.values()):
             raise BadWeights(f'{path}: "stages" must hold weights by stage and feature')
-        return cls(stages, str(plain.get("domain", "")), plain.get("provenance") or {})
+        provenance = plain.get("provenance") or {}
+        if not isinstance(provenance, dict):
+            provenance = {"made_by": provenance}
+        return cls(stages, str(plain.get("domain", "")), provenance)
 
     def save(self, path: str | Path) -> None:
-        plain = {
+        target = Path(path)
+        part = target.with_name(target.name + ".part")
+        part.write_text(json.dumps(self.plain(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        part.replace(target)
+
+    def plain(self) -> dict[str, Any]:
+        """What a weights file holds, every weight checked."""
+        return {
             "format": "cbr-weights",
             "version": 1,
             "domain": self.domain,
-            "stages": self.stages,
+            "stages": {
+                stage: {name: _short(_weight(name, value)) for name, value in weights.items()}
+                for stage, weights in self.stages.items()
+            },
             "provenance": self.provenance,
         }
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        part.write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        part.replace(target)
 
 
 GivenWeights = str | Weights | Mapping[str, object]
 
 
-def weights_of(case_type: CaseType, given: GivenWeights = "") -> list[float]:
+def weights_of(
+    case_type: CaseType, given: GivenWeights = "", plugins: Plugins | None = None
+) -> list[float]:
     """One weight for each indexed feature, in feature order, checked.
 
-    `given` is a weights file, ``price=5,age=2``, `Weights` or a mapping; empty means the defaults.
+    `given` is the name of a plugin's set, a weights file, ``price=5,age=2``, ``random:SEED``,
+    `Weights` or a mapping; empty means the defaults.
     """
-    if isinstance(given, str):
-        given = pairs(given, "weights") if "=" in given else Weights.load(given) if given else {}
+    given = read_weights(case_type, given, plugins)
     if isinstance(given, Weights):
         if given.domain and given.domain != case_type.domain:
             raise BadWeights(
@@ -87,6 +126,72 @@ def weights_of(case_type: CaseType, given: GivenWeights = "") -> list[float]:
     return verify_weights(case_type, weights)
 
 
+def read_weights(
+    case_type: CaseType, given: GivenWeights, plugins: Plugins | None = None
+) -> Weights | Mapping[str, object]:
+    """What is given for weights, not yet checked: `Weights`, or by feature of this case type."""
+    if not isinstance(given, str):
+        return given
+    if not given:
+        return {}
+    if given.startswith(_RANDOM):
+        return random_weights(case_type, given.removeprefix(_RANDOM))
+    if "=" in given:
+        return pairs(given, "weights")
+    return find_weights(given, case_type.domain, plugins)
+
+
+def find_weights(given: str, domain: str = "", plugins: Plugins | None = None) -> Weights:
+    """The set of that name (``general``, or with its domain ``holdem.general``), else the file.
+
+    With a domain, a set for that domain or for any goes first, then a file: another domain's set
+    is only taken to say that it is one.
+    """
+    sets: dict[str, Weights] = (plugins or default_plugins()).named("weight set")
+    named = [each for name, each in sets.items() if given in (name, each.called)]
+    if not domain and len(named) > 1:
+        which = ", ".join(sorted(str(each.name) for each in named))
+        raise BadWeights(f"several sets of weights are called {given!r}; name one: {which}")
+    fitting = [each for each in named if not domain or each.domain in (domain, "")]
+    if fitting:
+        return max(fitting, key=lambda each: each.domain)  # its own before one for any domain
+    if _is_there(given):
+        return Weights.load(given)
+    if named:
+        return named[0]
+    raise BadWeights(str(NoSuchName("set or file of weights", given, sorted(sets))))
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # no name that a file can have
+        return False
+
+
+def random_weights(case_type: CaseType, seed: object) -> dict[str, float]:
+    """A whole number from 0 to 100 for each indexed feature, not all 0.
+
+    It depends on the seed, the case type's name and the feature's, and on nothing else.
+    """
+    try:
+        number = int(str(seed))
+    except ValueError:
+        raise BadWeights(f"the seed of random:{seed} is no whole number; write random:7") from None
+    drawn: dict[str, float] = {}
+    attempt = 0
+    while not any(drawn.values()):
+        for feature in case_type.indexed:
+            drawn[feature.name] = _drawn(f"{number} {attempt} {case_type.name} {feature.name}")
+        attempt += 1
+    return drawn
+
+
+def _drawn(key: str) -> float:
+    mark = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return float(int.from_bytes(mark, "big") % 101)
+
+
 def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
     """The weights, if they can rank cases: finite, none below 0, not all 0."""
     if len(weights) != len(case_type.indexed):
@@ -95,13 +200,7 @@ def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
             f"of {case_type.stage!r}"
         )
     for feature, weight in zip(case_type.indexed, weights, strict=True):
-        if not math.isfinite(weight):
-            raise BadWeights(f"weight of {feature.name!r} is {weight}; it must be a finite number")
-        if not 0 <= weight <= HIGHEST:
-            raise BadWeights(
-                f"weight of {feature.name!r} is {weight}; it must be 0 or more"
-                + (f", and at most {HIGHEST:g}" if weight > HIGHEST else "")
-            )
+        _weight(feature.name, weight)
     if not any(weights):
         raise BadWeights(f"all weights of {case_type.stage!r} are 0; at least one must be above 0")
     return weights
@@ -113,6 +212,24 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name stands twice in one object")
     return found
+
+
+def _short(weight: float) -> float:
+    """A whole number without its .0, as people write weights."""
+    return int(weight) if weight.is_integer() else weight
+
+
+def _weight(name: str, value: object) -> float:
+    """The weight of a feature, if it can be one."""
+    weight = _number(name, value)
+    if not math.isfinite(weight):
+        raise BadWeights(f"weight of {name!r} is {weight}; it must be a finite number")
+    if not 0 <= weight <= HIGHEST:
+        raise BadWeights(
+            f"weight of {name!r} is {weight}; it must be 0 or more"
+            + (f", and at most {HIGHEST:g}" if weight > HIGHEST else "")
+        )
+    return weight
 
 
 def _number(name: str, value: object) -> float:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli import build, casebase, cycle, plugins_command
+from cbr.cli import (
+    build,
+    casebase,
+    cycle,
+    index_command,
+    learning,
+    plugins_command,
+    weights_command,
+)
 
 if TYPE_CHECKING:
     from cbr.plugins import Plugins
@@ -29,7 +37,10 @@ def make_app(plugins: Plugins, build_options: bool = True) -> typer.Typer:
     build.add(app, plugins, build_options)
     casebase.add(app)
     cycle.add(app)
+    learning.add(app)
+    index_command.add(app)
     plugins_command.add(app, plugins)
+    weights_command.add(app)
     _add_commands_of(plugins, app)
     return app
 

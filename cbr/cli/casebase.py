@@ -54,6 +54,10 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
         if number
     ]
     table("Hidden decisions", ["stage", "decisions", "solutions"], hidden)
+    saved = [
+        (s["stage"], s["kind"], s["state"], s["size"] / 1e6, s["file"]) for s in found["indices"]
+    ]
+    table("Indices", ["stage", "kind", "state", "megabytes", "file"], saved)
     for name, stage in found["stages"].items():
         table(
             f"Features of {name}",
@@ -78,6 +82,7 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
 
 
 def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
+    from cbr.check import index_states
     from cbr.plugins import default_plugins
 
     sections: dict[str, Any] = {}
@@ -114,6 +119,7 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
             for row in base.db.execute(sources)
         ],
         "skipped": dict(base.db.execute(skipped).fetchall()),
+        "indices": [saved._asdict() for saved in index_states(base, plugins)],
         "sections": sections,
     }
 

@@ -17,7 +17,12 @@ Stage = Annotated[
     str | None, typer.Option(help="Stage of the casebase; may be left out where it has one.")
 ]
 Weights = Annotated[
-    str, typer.Option(help="Weights: a JSON file, or FEATURE=WEIGHT,... over the defaults.")
+    str,
+    typer.Option(
+        metavar="NAME|FILE|F=W,...",
+        help="Weights over the defaults: a set's name (cbr weights list), a JSON file, "
+        "FEATURE=WEIGHT,... or random:SEED.",
+    ),
 ]
 Similarity = Annotated[
     list[str] | None,

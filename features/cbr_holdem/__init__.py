@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cbr.case import CaseType
     from cbr.casebase import Casebase
+    from cbr.weights import Weights
 
 
 @hook
@@ -22,6 +23,13 @@ def cbr_case_types() -> list[CaseType]:
     from cbr_holdem.situation.case_types import case_types
 
     return case_types()
+
+
+@hook
+def cbr_weights() -> list[Weights]:
+    from cbr_holdem.situation.weights import SETS, casper_weights
+
+    return [casper_weights(name) for name in SETS]
 
 
 @hook

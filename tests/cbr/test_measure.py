@@ -39,6 +39,34 @@ def test_parameters_come_from_the_spec_the_feature_and_the_defaults() -> None:
         needy.bind(X)
 
 
+def listed(feature, cuts, scale=2.0):
+    if not feature.is_number:
+        raise BadValue("cuts are numbers")
+    return {"cuts": tuple(float(cut) for cut in str(cuts).split("/"))}
+
+
+def cut(a, b, cuts, scale=2.0):
+    apart = 0
+    for c in cuts:
+        apart += (a >= c) != (b >= c)
+    return 1.0 / (1.0 + scale * apart)
+
+
+def test_parameters_can_be_prepared_and_still_be_compiled() -> None:
+    made = Similarity("cut", cut, prepare=listed)
+    bound = made.bind(X, Spec.parse("cut?cuts=1/5"))
+    assert bound.parameters == {"cuts": "1/5", "scale": 2.0}
+    assert bound.prepared == {"cuts": (1.0, 5.0), "scale": 2.0}
+    assert bound.settled() == ((1.0, 5.0), 2.0)
+    codes = np.arange(8, dtype=np.float32)
+    assert bound.compile(codes, codes) is not None
+    assert bound.one(0, 7) == 1 / 5
+    with pytest.raises(BadValue, match="similarity 'cut' of feature 'colour': cuts are numbers"):
+        made.bind(COLOUR, Spec.parse("cut?cuts=1"))
+    with pytest.raises(PluginFailure, match="similarity 'cut' of feature 'x' failed: ValueError"):
+        made.bind(X, Spec.parse("cut?cuts=much"))
+
+
 @pytest.mark.parametrize("worth", [0, 10**9])
 @pytest.mark.parametrize("spec", ["near", "near?reach=3", "near?power=2"])
 def test_compiled_and_interpreted_agree(

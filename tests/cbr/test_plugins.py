@@ -203,7 +203,7 @@ def test_a_worker_loads_what_its_starter_has(plugin_file) -> None:
     spawn = get_context("spawn")
     with ProcessPoolExecutor(1, spawn, initializer=start_worker, initargs=(files,)) as pool:
         assert pool.submit(_in_worker, "near").result(60) == 0.5
-        with pytest.raises(NoSuchName, match="no similarity 'far'; there is at-most"):
+        with pytest.raises(NoSuchName, match="no similarity 'far'; there is asymmetric"):
             pool.submit(_in_worker, "far").result(60)
 
 

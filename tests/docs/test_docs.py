@@ -58,6 +58,7 @@ def test_examples_can_be_used(cbr, cars_db: Path, tmp_path: Path, plugin_file) -
     with_example("cbr_similarities", *query, "--similarity", "price=no-dearer")
     with_example("cbr_retrieval_policies", *query, "--policy", "nearly-best?gap=0.1")
     with_example("cbr_reuse_policies", *query, "--reuse", "careful")
+    with_example("cbr_weights", *query, "--weights", "thrifty")
     with_example("cbr_indices", *query, "--index", "near-first?slack=900")
     build = ["build", "--type", "car", "--out", tmp_path / "f.db", "--features", "+yearly"]
     with_example("cbr_features", *build, CARS_CSV)

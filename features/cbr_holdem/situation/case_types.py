@@ -8,13 +8,15 @@ raise in the solution (`b1/2`: half the pot).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cbr.case import BuildOption, CaseType, Feature, Situated
 from cbr_holdem.situation.actions import ACTIONS, SIZES
+from cbr_holdem.situation.weights import HAND_PICKED, casper_weights
 from cbr_holdem.table.game import STREETS
 
 LIMIT, NO_LIMIT = "holdem", "holdem-nolimit"
@@ -42,22 +44,26 @@ OPTIONS = (
 
 
 def _limit_features(street: int) -> list[Feature]:
-    """CASPER's features with the weights that its author picked (figure 4.1)."""
+    """CASPER's features, with the weights that its author picked."""
+    weights = casper_weights(HAND_PICKED).stages[STREETS[street]]
+    features = [*_open_features(street), *_card_features(street)]
+    return [dataclasses.replace(feature, weight=weights[feature.name]) for feature in features]
+
+
+def _open_features(street: int) -> list[Feature]:
+    """What everybody at the table knows."""
     first = street == 0
-    weigh = _picker(street)
     features = [
         Feature(
             "players",
             "players dealt in" if first else "players at the start of the round",
             range=(1, 10),
             similarity="groups?cuts=3/5/8" if first else "linear",
-            weight=5,
         ),
         Feature(
             "position",
             "0 small blind to 1 button" if first else "0 first to 1 last to act",
             range=(0, 1),
-            weight=weigh(10, 10, 5, 5),
         ),
     ]
     if not first:
@@ -67,24 +73,17 @@ def _limit_features(street: int) -> list[Feature]:
                 "bets of the previous round",
                 range=(0, 5),
                 similarity="exponential?k=1",
-                weight=5,
             )
         )
     features += [
-        Feature(
-            "players_in",
-            "opponents who have acted and are in",
-            range=(0, 9),
-            weight=weigh(10, 5, 5, 5),
-        ),
-        Feature("yet_to_act", "opponents who must still act", range=(0, 9), weight=5),
+        Feature("players_in", "opponents who have acted and are in", range=(0, 9)),
+        Feature("yet_to_act", "opponents who must still act", range=(0, 9)),
         Feature(
             "committed",
             "what we put in on this street",
             range=(0, 5),
             unit="bets",
             similarity="exponential?k=1",
-            weight=weigh(5, 10, 20, 10),
         ),
         Feature(
             "to_call",
@@ -92,19 +91,11 @@ def _limit_features(street: int) -> list[Feature]:
             range=(0, 5),
             unit="bets",
             similarity="exponential?k=4",
-            weight=weigh(10, 10, 20, 10),
         ),
     ]
     if not first:
-        features.append(
-            Feature(
-                "pot", "in the pot", range=(0, 300), unit="small bets", weight=weigh(0, 5, 5, 15)
-            )
-        )
-    features.append(
-        Feature("pot_odds", "to call / (to call + pot)", range=(0, 0.5), weight=weigh(5, 5, 5, 40))
-    )
-    return features + _card_features(street)
+        features.append(Feature("pot", "in the pot", range=(0, 300), unit="small bets"))
+    return [*features, Feature("pot_odds", "to call / (to call + pot)", range=(0, 0.5))]
 
 
 def _card_features(street: int) -> list[Feature]:
@@ -116,13 +107,10 @@ def _card_features(street: int) -> list[Feature]:
                 "rank of the hand, 1 (aces) to 169",
                 range=(1, 169),
                 similarity="ranged-exponential?k=4",
-                weight=50,
                 private=True,
             )
         ]
-    features = [
-        Feature("ihs", "chance to be ahead of all now", range=(0, 1), weight=80, private=True)
-    ]
+    features = [Feature("ihs", "chance to be ahead of all now", range=(0, 1), private=True)]
     if street < 3:
         features += [
             Feature(
@@ -130,7 +118,6 @@ def _card_features(street: int) -> list[Feature]:
                 meaning,
                 range=(0, top),
                 similarity="exponential?k=1",
-                weight=80,
                 private=True,
             )
             for sign, meaning, top in (
@@ -143,18 +130,18 @@ def _card_features(street: int) -> list[Feature]:
 
 def _no_limit_features(street: int) -> list[Feature]:
     """As for limit, with amounts as shares of the pot and of what can be lost."""
-    weigh = _picker(street)
-    features = [
-        feature
-        for feature in _limit_features(street)
-        if feature.name in {"players", "position", "previous_bets", "players_in", "yet_to_act"}
-    ]
-    features += [
+    common = {"players", "position", "previous_bets", "players_in", "yet_to_act"}
+    as_in_limit = _limit_features(street)
+    return [
+        *(feature for feature in as_in_limit if feature.name in common),
         Feature(
             "bets", "bets of this round", range=(0, 5), similarity="exponential?k=1", weight=10
         ),
         Feature(
-            "pot_odds", "to call / (to call + pot)", range=(0, 0.5), weight=weigh(10, 20, 20, 40)
+            "pot_odds",
+            "to call / (to call + pot)",
+            range=(0, 0.5),
+            weight=(10, 20, 20, 40)[street],
         ),
         Feature(
             "call_share",
@@ -177,13 +164,8 @@ def _no_limit_features(street: int) -> list[Feature]:
             weight=5,
             compute=_committed_share,
         ),
+        *(feature for feature in as_in_limit if feature.private),
     ]
-    return features + _card_features(street)
-
-
-def _picker(street: int) -> Callable[..., float]:
-    """Chooses this street's of four weights."""
-    return lambda *weights: float(weights[street])
 
 
 def _call_share(situations: Mapping[str, Any]) -> Any:

@@ -1,0 +1,268 @@
+"""``cbr index``: save FAISS indices beside a casebase, or measure what they are worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli.options import File, Json, Stage, Weights
+from cbr.cli.output import emit, lines, note, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from cbr.casebase import Casebase
+    from cbr.recall import Row
+
+_Kind = Annotated[
+    str,
+    typer.Option(metavar="SPEC", help="flat, hnsw or ivf, e.g. ivf?lists=1024&bits=8."),
+]
+_Measure = Annotated[
+    bool, typer.Option("--measure", help="Save nothing; compare all kinds with the exact tree.")
+]
+_Queries = Annotated[int, typer.Option(min=1, help="Queries of --measure.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of those queries.")]
+_Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw what --measure finds.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.command("index", epilog="Example: cbr index casebases/cars.db --kind hnsw")(index)
+
+
+def index(
+    file: File,
+    stage: Stage = None,
+    kind: _Kind = "",
+    weights: Weights = "",
+    measure: _Measure = False,
+    queries: _Queries = 500,
+    seed: _Seed = 0,
+    plot: _Plot = None,
+    json: Json = False,
+) -> None:
+    """Build a FAISS index and save it beside the casebase, for each stage or for one.
+
+    `cbr query --index faiss-hnsw` uses it as long as the casebase does not change. hnsw and ivf are
+    laid out for one set of weights.
+    """
+    from cbr.casebase import Casebase
+    from cbr.errors import BadValue
+
+    if measure == bool(kind):
+        raise BadValue("give --kind flat, hnsw or ivf to save an index, or --measure to compare")
+    if plot is not None and not measure:
+        raise BadValue("--plot draws what --measure finds; give both")
+    with Casebase.open(file) as base:
+        filled = [name for name in base.stages if base.count(name)]
+        stages = filled if stage is None and filled else [base.stage(stage)]
+        if measure:
+            _compare(base, stages, weights, queries, seed, plot, json)
+        else:
+            _save(base, stages, kind, weights, json)
+
+
+def _save(base: Casebase, stages: Sequence[str], kind: str, weights: str, json: bool) -> None:
+    import time
+
+    from cbr.faiss_index import USUAL, build
+    from cbr.plugins import default_plugins
+    from cbr.retrieve import retriever
+    from cbr.saved_index import path_of, save
+    from cbr.spec import Spec, settle
+
+    spec = Spec.parse(kind if kind.startswith("faiss-") else f"faiss-{kind}")
+    if spec.name not in USUAL:
+        from cbr.errors import NoSuchName
+
+        known = [name.removeprefix("faiss-") for name in USUAL]
+        raise NoSuchName("kind of index to save", spec.name.removeprefix("faiss-"), known)
+    settled = settle(default_plugins().get("index", spec.name).build, 2, spec)
+    given = {name: settled[name] for name in USUAL[spec.name]}
+    for name in spec.parameters.keys() - given.keys():
+        note(f"{name} is not saved; give it to `cbr query --index` as well")
+    saved = []
+    for name in stages:
+        mine = retriever(base, name, weights=weights, index="scan")
+        began = time.perf_counter()
+        built = build(spec.name, mine.vectors, mine.measures, given, mine.weights)
+        path = path_of(base.path, name, spec.name)
+        save(built, mine.vectors, mine.measures, path)
+        saved.append(
+            {
+                "stage": name,
+                "kind": spec.name,
+                "parameters": dict(built.parameters),
+                "vectors": len(mine.vectors),
+                "seconds": round(time.perf_counter() - began, 3),
+                "bytes": path.stat().st_size,
+                "file": str(path),
+            }
+        )
+    if json:
+        emit({"file": str(base.path), "indices": saved})
+        return
+    heads = ["stage", "kind", "vectors", "seconds", "megabytes", "file"]
+    rows = [
+        (s["stage"], s["kind"], s["vectors"], s["seconds"], _megabytes(s["bytes"]), s["file"])
+        for s in saved
+    ]
+    table("", heads, rows)
+    if spec.name != "faiss-flat":
+        lines("Laid out for " + (f"weights {weights}" if weights else "the features' own weights"))
+
+
+def _compare(
+    base: Casebase,
+    stages: Sequence[str],
+    weights: str,
+    queries: int,
+    seed: int,
+    plot: Path | None,
+    json: bool,
+) -> None:
+    import dataclasses
+    import sys
+
+    from cbr.recall import compare
+
+    def tell(stage: str, kind: str) -> None:
+        if sys.stderr.isatty():
+            note(f"{stage}: {kind}")
+
+    rows = [
+        row
+        for stage in stages
+        for row in compare(
+            base,
+            stage,
+            queries=queries,
+            seed=seed,
+            weights=weights,
+            tell=lambda kind, stage=stage: tell(stage, kind),  # type: ignore[misc]
+        )
+    ]
+    if plot is not None:
+        draw(rows, plot)
+    if json:
+        emit(
+            {
+                "file": str(base.path),
+                "queries": queries,
+                "seed": seed,
+                "rows": [dataclasses.asdict(row) for row in rows],
+                "plot": None if plot is None else str(plot),
+            }
+        )
+        return
+    for stage in stages:
+        table(
+            f"{stage}: {queries:,} queries like its cases",
+            ["index", "setting", "", "build s", "MB", "µs a query", "recall", "worst"],
+            [
+                (
+                    row.kind,
+                    row.setting,
+                    "usual" if row.usual else "",
+                    row.build_seconds,
+                    _megabytes(row.bytes),
+                    row.microseconds,
+                    f"{row.recall:.4f}",
+                    f"{row.worst:.2f}",
+                )
+                for row in rows
+                if row.stage == stage
+            ],
+        )
+    if plot is not None:
+        lines(f"drawn in {plot}")
+
+
+def _megabytes(size: object) -> float | None:
+    return size / 1e6 if isinstance(size, int) else None
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """Recall against time, a panel for each stage."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from cbr.errors import BadValue
+
+    stages = list(dict.fromkeys(row.stage for row in rows))
+    columns = min(2, len(stages))
+    figure, axes = plt.subplots(
+        -(-len(stages) // columns),
+        columns,
+        figsize=(6.4 * columns, 4.4 * -(-len(stages) // columns)),
+        squeeze=False,
+        layout="constrained",
+    )
+    for axis in axes.flat[len(stages) :]:
+        axis.set_visible(False)
+    for axis, stage in zip(axes.flat, stages, strict=False):
+        _draw_stage(axis, [row for row in rows if row.stage == stage])
+        axis.set_title(stage, loc="left", fontweight="bold")
+    figure.suptitle("Recall of the retrieved cases against time (filled: the usual setting)")
+    try:
+        figure.savefig(path, dpi=130)
+    except (OSError, ValueError) as error:
+        raise BadValue(f"cannot draw {path}: {error}") from None
+    finally:
+        plt.close(figure)
+
+
+_COLOURS = {
+    "exact": "#222222",
+    "faiss-flat": "#4477aa",
+    "faiss-hnsw": "#cc6633",
+    "faiss-ivf": "#228866",
+}
+
+
+def _draw_stage(axis: Axes, rows: Sequence[Row]) -> None:
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    for kind, colour in _COLOURS.items():
+        mine = [row for row in rows if row.kind == kind]
+        time, recall = [row.microseconds for row in mine], [row.recall for row in mine]
+        axis.plot(time, recall, "-", color=colour, linewidth=1.5, alpha=0.6)
+        what = mine[0].setting.partition("=")[0]
+        for row in mine:
+            axis.plot(
+                row.microseconds,
+                row.recall,
+                "*" if kind == "exact" else "o",
+                color=colour,
+                markerfacecolor=colour if row.usual else "white",
+                markersize=15 if kind == "exact" else 7,
+                clip_on=False,
+                zorder=3,
+                label=(f"{kind} by {what}" if what else kind) if row.usual else None,
+            )
+            axis.annotate(
+                row.setting.partition("=")[2],
+                (row.microseconds, row.recall),
+                xytext=(4, -11),
+                textcoords="offset points",
+                color=colour,
+                fontsize=8,
+            )
+    low = min(row.recall for row in rows)
+    axis.set_ylim(max(0.0, low - max(0.15 * (1 - low), 0.002)), 1.0)
+    axis.set_xscale("log")
+    axis.xaxis.set_major_formatter(ScalarFormatter())
+    axis.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+    axis.margins(x=0.12)
+    axis.set_xlabel("microseconds a query, in a batch, one thread")
+    axis.set_ylabel("recall")
+    axis.grid(True, which="both", color="#dddddd", linewidth=0.5)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(fontsize=8.5, frameon=False)

@@ -1,0 +1,116 @@
+"""``cbr weights``: the sets that plugins bring, one of them, and one as a casebase's default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cbr.cli.options import File, Json, Stage
+from cbr.cli.output import emit, lines, note, table
+
+_Named = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A set, or a weights file.", show_default=False)
+]
+_Given = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE|F=W,...",
+        help="A set, a weights file, FEATURE=WEIGHT,... or random:SEED.",
+        show_default=False,
+    ),
+]
+
+
+def add(app: typer.Typer) -> None:
+    group = typer.Typer(
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        epilog="Example: cbr weights list",
+        help="Sets of feature weights: which there are, and the default of a casebase.",
+    )
+    group.command("list", epilog="Example: cbr weights list --json")(list_sets)
+    group.command("show", epilog="Example: cbr weights show general --json > mine.json")(show)
+    group.command("set", epilog="Example: cbr weights set casebases/cars.db mine.json")(set_default)
+    app.add_typer(group, name="weights")
+
+
+def list_sets(json: Json = False) -> None:
+    """The sets of weights that plugins bring."""
+    from cbr.plugins import default_plugins
+
+    plugins = default_plugins()
+    plugins.named("weight set")  # one name twice is an error here too
+    found: list[dict[str, Any]] = [
+        {
+            "name": given.called,
+            "domain": given.domain,
+            "stages": list(given.stages),
+            "plugin": plugin.name,
+            "distribution": plugin.origin,
+            "provenance": dict(given.provenance),
+        }
+        for plugin, given in plugins.given("weight set")
+    ]
+    if json:
+        emit({"sets": found})
+        return
+    if not found:
+        lines("No plugin that is loaded brings weights.")
+    table(
+        "",
+        ["name", "domain", "stages", "plugin", "made by"],
+        [
+            (
+                each["name"],
+                each["domain"] or "any",
+                ", ".join(each["stages"]),
+                each["plugin"],
+                str(each["provenance"].get("made_by", "-")),
+            )
+            for each in found
+        ],
+    )
+
+
+def show(weights: _Named, json: Json = False) -> None:
+    """The weights of a set or a file, by feature and stage; with --json as a weights file."""
+    from cbr.weights import find_weights
+
+    given = find_weights(weights)
+    plain = given.plain()
+    if json:
+        emit(plain)
+        return
+    lines(f"{given.name or weights}, for {given.domain or 'any domain'}")
+    features = dict.fromkeys(name for stage in plain["stages"].values() for name in stage)
+    table(
+        "",
+        ["feature", *plain["stages"]],
+        [(name, *(stage.get(name) for stage in plain["stages"].values())) for name in features],
+    )
+    lines(*(f"{key}: {value}" for key, value in given.provenance.items()))
+
+
+def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = False) -> None:
+    """Make weights the default of a casebase: of every stage that they name, or of one.
+
+    The cases and their digest stay. An index that was built for the former weights is stale.
+    """
+    from cbr.casebase import Casebase
+    from cbr.definitions import set_weights
+
+    with Casebase.open(file, write=True) as base:
+        changed = set_weights(base, weights, stage)
+        now = {
+            t.stage: {feature.name: feature.weight for feature in t.indexed}
+            for t in base.case_types
+        }
+    if json:
+        emit({"file": str(file), "changed": changed, "weights": now})
+        return
+    if not changed:
+        lines(f"{file} has these weights already")
+        return
+    lines(f"{file}: the weights of {', '.join(changed)} are now those of {weights}")
+    note("an index that was built for the former weights is stale; build it anew")

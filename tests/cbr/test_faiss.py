@@ -1,0 +1,351 @@
+"""FAISS indices: what they propose, what they refuse, and that a saved one is never misused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cbr.case import CaseType, Feature
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, NoSuchName
+from cbr.faiss_index import FaissIndex, Search, build
+from cbr.index import Reach, Scan
+from cbr.measure import Bound, Similarity
+from cbr.plugins import default_plugins
+from cbr.recall import compare, like_those, recalls
+from cbr.retrieve import Retriever, retrieve, retriever
+from cbr.saved_index import path_of
+from cbr.spec import Spec
+from cbr.vectors import Vectors, group
+
+LINEAR = Similarity("linear", lambda a, b, span=1.0: max(0.0, 1.0 - abs(a - b) / span))
+STEEP = Similarity("steep", lambda a, b, k=4.0: 2.0 ** (-k * abs(a - b)))
+#: Neither symmetric, nor falling with distance, nor from any distance at all.
+ODD = Similarity("odd", lambda a, b: 1.0 if a == b else ((7 * a + 3 * b) % 5) / 6, symmetric=False)
+NO_MORE = Similarity("no-more", lambda a, b: 1.0 if b <= a else max(0.0, 1 - (b - a)), False)
+WORDS = Similarity("words", lambda a, b: 1.0 if a == b else 0.6 if a[0] == b[0] else 0.0)
+
+FEW = [
+    Feature("a", range=(0, 8)),
+    Feature("b", range=(0, 8)),
+    Feature("c", values=("red", "rose", "blue", "black")),
+    Feature("d", range=(0, 1)),
+]
+MANY = [*FEW, Feature("x", range=(0, 1), weight=4), Feature("y", range=(0, 1), weight=3)]
+MEASURES = {"a": LINEAR, "b": ODD, "c": WORDS, "d": NO_MORE, "x": LINEAR, "y": STEEP}
+
+
+def bound(features: list[Feature], measures: dict[str, Similarity] = MEASURES) -> list[Bound]:
+    spans = {"linear": lambda f: {"span": f.range[1] - f.range[0]}}
+    return [
+        (m := measures[f.name]).bind(f, Spec(m.name, spans.get(m.name, lambda _: {})(f)))
+        for f in features
+    ]
+
+
+def made(features: list[Feature], count: int, seed: int = 0) -> Vectors:
+    """Cases in which features go together, as in life."""
+    rng = np.random.default_rng(seed)
+    kind = rng.random(count)
+    columns = {
+        "a": rng.integers(0, 9, count),
+        "b": np.round(8 * kind),
+        "c": rng.integers(0, 4, count),
+        "d": rng.integers(0, 11, count) / 10,
+        "x": np.clip(kind + rng.normal(0, 0.2, count), 0, 1),
+        "y": rng.beta(2, 5, count),
+    }
+    values = np.column_stack([columns[f.name] for f in features]).astype(np.float32)
+    case_type = CaseType("made", features, ["yes", "no"])
+    solution = rng.integers(0, 2, count)
+    return group(case_type, "", values, solution, np.full(count, np.nan), np.arange(count))
+
+
+def policy(spec: str):
+    parsed = Spec.parse(spec)
+    return default_plugins().get("retrieval policy", parsed.name).bind(parsed)
+
+
+POLICIES = ["threshold", "threshold?above=0.9&cap=40", "top?k=25", "radius?above=0.95"]
+
+
+@pytest.mark.parametrize("spec", POLICIES)
+def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) -> None:
+    vectors, measures = made(FEW, 6000), bound(FEW)
+    rng = np.random.default_rng(3)
+    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    targets = like_those(vectors, 40, rng)
+    weights = rng.choice([0.0, 1.0, 5.0, 80.0], (40, 4))
+    weights[:, 0] += 1
+    scan = Retriever(vectors, measures, weights[0], policy(spec), Scan(vectors))
+    truth = scan.many(targets, weights)
+    proposed = index.candidates(targets, weights, scan.policy.looks)
+    for place, numbers in enumerate(proposed):
+        assert set(truth.number[truth.start[place] : truth.start[place + 1]]) <= set(numbers)
+    assert any(len(numbers) < len(vectors) for numbers in proposed)
+    found = dataclasses.replace(scan, index=index).many(targets, weights)
+    assert found.number.tolist() == truth.number.tolist()
+    assert found.share == pytest.approx(truth.share)
+    assert found.similarity == pytest.approx(truth.similarity, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["faiss-flat", "faiss-hnsw", "faiss-ivf"])
+@pytest.mark.parametrize("spec", POLICIES)
+def test_nearly_all_is_found(kind: str, spec: str) -> None:
+    measures = bound(MANY, MEASURES | {"b": LINEAR})
+    vectors = made(MANY, 6000)
+    weights = np.array([f.weight for f in MANY])
+    scan = Retriever(vectors, measures, weights, policy(spec), Scan(vectors))
+    index = FaissIndex(vectors, measures, build(kind, vectors, measures, {}), Search())
+    targets = like_those(vectors, 60, np.random.default_rng(4))
+    truth, found = scan.many(targets), dataclasses.replace(scan, index=index).many(targets)
+    assert recalls(truth, found).mean() >= 0.95
+
+
+def test_many_targets_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, measures = made(FEW, 3000), bound(FEW)
+    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    targets, weights = vectors.values[:30], np.ones((30, 4))
+    at_once = index.nearest(targets, weights, Reach(0.9, 20, 10))
+    monkeypatch.setattr("cbr.faiss_index._AT_A_TIME", 7)
+    in_parts = index.nearest(targets, weights, Reach(0.9, 20, 10))
+    assert [part.tolist() for part in at_once] == [part.tolist() for part in in_parts]
+
+
+def test_a_radius_may_hold_nothing_and_a_reach_everything() -> None:
+    vectors, measures = made(MANY, 3000), bound(MANY)
+    weights = np.ones(len(MANY))
+    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    targets, each = vectors.values[:3] + np.float32(0.3), np.tile(weights, (3, 1))
+    targets[:, 2] = 1
+    assert index.nearest(targets, each, Reach(0.9999, fallback=0)).number.tolist() == []
+    assert [len(numbers) for numbers in index.candidates(targets, each, Reach())] == [3000] * 3
+
+
+def test_recall_counts_cases_and_takes_any_that_ties() -> None:
+    vectors = group(
+        CaseType("made", [Feature("x", range=(0, 10))], ["yes"]),
+        *("", np.array([[1], [3], [3], [5], [9]], np.float32), np.zeros(5, int)),
+        *(np.full(5, np.nan), np.arange(5)),
+    )
+    measures = [LINEAR.bind(vectors.case_type.indexed[0], Spec("linear", {"span": 10.0}))]
+    scan = Retriever(vectors, measures, np.ones(1), policy("top?k=3"), Scan(vectors))
+
+    class Some:
+        def __init__(self, *numbers: int) -> None:
+            self.numbers = np.array(numbers)
+
+        def candidates(self, targets, weights, reach):
+            return [self.numbers] * len(targets)
+
+    truth = scan.many(np.array([[3.0]]))
+    for numbers, share in [((1, 0), 1.0), ((1, 2), 1.0), ((0, 2, 3), 1 / 3), ((1, 3), 2 / 3)]:
+        found = dataclasses.replace(scan, index=Some(*numbers)).many(np.array([[3.0]]))
+        assert recalls(truth, found).tolist() == pytest.approx([share])
+
+
+@pytest.mark.parametrize("kind", ["faiss-hnsw", "faiss-ivf"])
+def test_other_weights_are_refused(cars, kind: str) -> None:
+    case = dict(cars.cases("car", [1]).__next__().values)
+    case = {name: case[name] for name in case if cars.case_type("car").feature(name).indexed}
+    with pytest.warns(UserWarning, match=f"{kind} is built for this once; `cbr index .* saves it"):
+        mine = retriever(cars, "car", index=kind)
+    assert mine(case).cases >= 1
+    for asked in (case | {"age": 3}, {"age": 3}):
+        other = dataclasses.replace(mine, weights=mine.weights * [1, 2, 1, 1, 1, 1])
+        given = other if len(asked) > 1 else mine
+        with pytest.raises(
+            BadValue, match=f"the {kind} index of 'car' is laid out for the weights"
+        ):
+            given(asked)
+    # Only proportions matter.
+    assert dataclasses.replace(mine, weights=mine.weights * 7)(case).cases >= 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "says"),
+    [
+        ("faiss-ivf?bits=7", BadValue, "bits of 'faiss-ivf' is 7; it must be 4, 8, 16 or 32"),
+        ("faiss-hnsw?links=1", BadValue, "links of 'faiss-hnsw' is 1"),
+        ("faiss-hnsw?links=-4", BadValue, "links of 'faiss-hnsw' is -4"),
+        ("faiss-flat?fetch=-1", BadValue, "must be 0 or more"),
+        ("faiss-flat?lists=4", NoSuchName, "parameter of 'faiss-flat'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:faiss")
+def test_parameters_that_make_no_sense_are_refused(cars, spec: str, error, says: str) -> None:
+    with pytest.raises(error, match=says):
+        retriever(cars, "car", index=spec)
+
+
+def grown(path: Path, count: int = 3000) -> Path:
+    """A casebase with so many cases that an index does not simply take all."""
+    thing = CaseType("thing", [Feature("x", range=(0, 1)), Feature("y", range=(0, 1))], ["a", "b"])
+    rng = np.random.default_rng(5)
+    with Casebase.create(path, [thing]) as base, base.transaction():
+        columns = {name: rng.random(count).tolist() for name in "xy"}
+        base.add("thing", columns, ["a"] * count, [None] * count, [None] * count, range(count))
+    return path
+
+
+@pytest.fixture(scope="module")
+def _grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return grown(tmp_path_factory.mktemp("grown") / "g.db")
+
+
+@pytest.fixture
+def things(_grown: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "g.db"
+    path.write_bytes(_grown.read_bytes())
+    return path
+
+
+TARGET = {"x": 0.4, "y": 0.6}
+
+
+def answer(path: Path, index: str) -> tuple[list[int], list[str]]:
+    """Vectors retrieved, and what was said about the index."""
+    with Casebase.open(path) as base, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        got = retrieve(base, "thing", TARGET, index=index, policy="top?k=10")
+    return sorted(got.number.tolist()), [str(w.message) for w in said]
+
+
+@pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf"])
+def test_a_saved_index_is_used_while_it_fits(cbr, things: Path, kind: str) -> None:
+    truth, _ = answer(things, "exact")
+    made = cbr("index", things, "--kind", kind, "--json").json
+    [saved] = made["indices"]
+    file = path_of(things, "thing", kind)
+    assert saved["file"] == str(file)
+    assert saved["bytes"] == file.stat().st_size
+    assert [p.name for p in things.parent.glob("*.part")] == []
+    assert answer(things, f"faiss-{kind}") == (truth, [])
+    [state] = cbr("info", things, "--json").json["indices"]
+    assert (state["kind"], state["state"]) == (f"faiss-{kind}", "fresh")
+    assert cbr("check", things).code == 0
+
+    with Casebase.open(things, write=True) as base, base.transaction():
+        base.add("thing", {"x": [0.4], "y": [0.6]}, ["b"], [None], [None], [0])
+    truth, _ = answer(things, "exact")
+    found, [said] = answer(things, f"faiss-{kind}")
+    assert found == truth
+    assert "is stale (the cases have changed since) and not used; `cbr index" in said
+    assert cbr("info", things, "--json").json["indices"][0]["state"] == "stale"
+    checked = cbr("check", things)
+    assert checked.code == 1
+    assert "stale: the cases have changed" in checked.out
+    cbr("index", things, "--kind", f"faiss-{kind}")
+    assert answer(things, f"faiss-{kind}") == (truth, [])
+
+
+def test_a_damaged_index_is_not_used(cbr, things: Path) -> None:
+    truth, _ = answer(things, "exact")
+    cbr("index", things, "--kind", "flat")
+    file = path_of(things, "thing", "flat")
+    whole = file.read_bytes()
+    rng = np.random.default_rng(6)
+    broken = [whole[:size] for size in (0, 10, len(whole) // 2, len(whole) - 1)]
+    broken += [b"something else"]
+    for at in rng.integers(0, len(whole), 25).tolist():
+        broken.append(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+    for data in broken:
+        file.write_bytes(data)
+        found, said = answer(things, "faiss-flat")
+        assert found == truth
+        # A few bytes of the archive's own tables mean nothing: then every part is whole.
+        assert all("not used" in sentence for sentence in said)
+    file.write_bytes(whole[: len(whole) // 2])
+    assert cbr("info", things, "--json").json["indices"][0]["state"] == "damaged"
+    assert "damaged" in cbr("check", things).out
+    said = cbr("query", things, "--case", "x=0.4,y=0.6", "--index", "faiss-flat", "--json")
+    assert said.code == 0
+    assert "is damaged" in said.err
+
+
+def test_a_flipped_byte_of_the_index_is_seen(cbr, things: Path) -> None:
+    cbr("index", things, "--kind", "flat")
+    file = path_of(things, "thing", "flat")
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    file.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    _, [said] = answer(things, "faiss-flat")
+    assert "is damaged" in said
+
+
+def test_an_index_for_other_measures_or_parameters_is_not_used(cbr, things: Path) -> None:
+    cbr("index", things, "--kind", "hnsw?links=8")
+    assert answer(things, "faiss-hnsw")[1] == []
+    assert answer(things, "faiss-hnsw?links=8&fetch=300")[1] == []
+    assert "built with links=8" in answer(things, "faiss-hnsw?links=16")[1][0]
+    with (
+        Casebase.open(things) as base,
+        pytest.warns(UserWarning, match="compares 'x' by linear.span=1"),
+    ):
+        retriever(base, "thing", index="faiss-hnsw", similarity={"x": "exponential"})
+
+
+def test_an_index_for_other_weights(cbr, things: Path) -> None:
+    cbr("index", things, "--kind", "ivf", "--weights", "x=3")
+    query = ["query", things, "--case", "x=0.4,y=0.6", "--index", "faiss-ivf", "--json"]
+    assert cbr(*query, "--weights", "x=3").code == 0
+    refused = cbr(*query)
+    assert refused.code == 2
+    assert "is laid out for the weights x=3,y=1" in refused.err
+    assert cbr("info", things, "--json").json["indices"][0]["weights"] == {"x": 3, "y": 1}
+
+
+def test_an_index_for_the_features_own_weights_is_stale_when_these_change(things: Path) -> None:
+    from cbr.saved_index import save, states
+
+    plugins = default_plugins()
+    with Casebase.open(things) as base:
+        mine = retriever(base, "thing")
+        file = path_of(things, "thing", "ivf")
+        built = build("faiss-ivf", mine.vectors, mine.measures, {"dimensions": 8})
+        save(built, mine.vectors, mine.measures, file)
+        for weight, state in [(1.0, "fresh"), (2.0, "stale")]:
+            case_type = base.case_type("thing")
+            first = dataclasses.replace(case_type.features[0], weight=weight)
+            other = dataclasses.replace(case_type, features=[first, *case_type.features[1:]])
+            [found] = states(things, [other], {"thing": base.digest("thing")}, plugins)
+            assert found.state == state
+
+
+def test_the_command_says_what_it_needs(cbr, things: Path) -> None:
+    assert "give --kind flat, hnsw or ivf" in cbr("index", things).err
+    assert "give --kind" in cbr("index", things, "--kind", "ivf", "--measure").err
+    assert "did you mean 'hnsw'" in cbr("index", things, "--kind", "hnws").err
+    assert "give both" in cbr("index", things, "--kind", "ivf", "--plot", "x.png").err
+
+
+def test_measuring(cbr, things: Path, tmp_path: Path) -> None:
+    words = ["index", things, "--measure", "--queries", "40", "--seed", "2"]
+    out = cbr(*words, "--plot", tmp_path / "p.png", "--json")
+    rows = out.json["rows"]
+    assert {row["kind"] for row in rows} == {"exact", "faiss-flat", "faiss-hnsw", "faiss-ivf"}
+    for row in rows:
+        assert row["recall"] >= 0.95 or not row["usual"]
+        assert row["microseconds"] > 0
+    assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"
+    assert not list(things.parent.glob("*.faiss"))
+    with Casebase.open(things) as base:
+        again = compare(base, "thing", queries=40, seed=2)
+    assert [row.recall for row in again] == [row["recall"] for row in rows]
+
+
+def test_the_stamp_can_be_read(cbr, things: Path) -> None:
+    import zipfile
+
+    cbr("index", things, "--kind", "hnsw")
+    with zipfile.ZipFile(path_of(things, "thing", "hnsw")) as archive:
+        stamp = json.loads(archive.read("stamp.json"))
+    assert stamp["format"] == "cbr-faiss-index"
+    assert stamp["similarities"] == ["linear?span=1.0", "linear?span=1.0"]
+    assert stamp["weights"] == [1.0, 1.0]
+    assert stamp["parameters"] == {"dimensions": 48, "links": 32, "effort": 80}
