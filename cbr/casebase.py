@@ -238,22 +238,28 @@ class Casebase:
         """The stage as arrays; read once for each state of the casebase."""
         if self.db.conn.in_transaction:
             # What is not committed may not stay.
-            return self.read_cases(self.stage(stage)).vectors(self.path)
+            return self._read_vectors(self.stage(stage))
         with self.reading():
             version = self.write_version
             kept = self._vectors.get(stage)
             if kept is None or kept[0] != version:
-                kept = (version, self.read_cases(self.stage(stage)).vectors(self.path))
+                kept = (version, self._read_vectors(self.stage(stage)))
                 self._vectors[stage] = kept
             return kept[1]
 
     def _read_vectors(self, stage: str) -> Vectors:
-        vectors = self.read_cases(stage).vectors()
+        return self.with_values(self.read_cases(stage).vectors(self.path))
+
+    def with_values(self, vectors: Vectors) -> Vectors:
+        """Vectors of a stage, or of some of its cases, with the values estimated for these."""
+        case_type = vectors.case_type
         query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
-        rows = self.db.execute(query, [stage]).fetchall() if self.has_values else []
+        rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
+        there = set(vectors.case_ids.tolist()) if rows else set()
+        rows = [row for row in rows if row[0] in there]
         if not rows:
             return vectors
-        codes = {name: code for code, name in enumerate(self.case_type(stage).solutions)}
+        codes = {name: code for code, name in enumerate(case_type.solutions)}
         ids, solutions, values = zip(*rows, strict=True)
         solution = np.array([codes[name] for name in solutions])
         return vectors.with_values(np.array(ids), solution, np.array(values))

@@ -56,6 +56,7 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
         ).fetchone()[0]
         if lost:
             yield f"{lost} rows of {table} point to {other} that are not there"
+    yield from _lost_values(base)
     yield from _changed_records(base)
     yield from _useless_records(base, plugins)
     for case_type in base.case_types:
@@ -64,6 +65,18 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
         if saved.state != "fresh":
             again = f"`cbr index {base.path} --stage {saved.stage} --kind {saved.kind}`"
             yield f"{saved.file} is {saved.state}: {saved.reason}; {again} builds it again"
+
+
+def _lost_values(base: Casebase) -> Iterator[str]:
+    """Values of solutions whose case is not there."""
+    for stage in base.stages if base.has_values else ():
+        lost = base.db.execute(
+            f"SELECT COUNT(*) FROM {schema.VALUES} WHERE stage = ? "
+            f"AND case_id NOT IN (SELECT id FROM [{schema.case_table(stage)}])",
+            [stage],
+        ).fetchone()[0]
+        if lost:
+            yield f"{lost} values of solutions are of cases of {stage!r} that are not there"
 
 
 def index_states(base: Casebase, plugins: Plugins) -> list[State]:

@@ -13,10 +13,15 @@ import numpy as np
 
 from cbr.case import Value
 from cbr.casebase import Casebase
+from cbr.decisions import Decision
 from cbr.index import Reach
+from cbr.lacking import Lacking
 from cbr.retrieve import Retrieved
 from cbr.reuse import Proposal
 from cbr.spec import Spec
+
+#: So many solutions are all shown.
+_FEW = 6
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,25 @@ class Neighbour:
     local: dict[str, float | None]
     contribution: dict[str, float]
 
+    @property
+    def is_alike(self) -> bool:
+        """Whether it is similar at all, to the six digits by which vectors are ranked."""
+        return round(self.similarity, 6) > 0
+
+    @property
+    def solutions(self) -> list[str]:
+        """Its solutions in words: with how many cases, unless it is a single one."""
+        alone = sum(self.cases.values()) == 1
+        return [name if alone else f"{count} {name}" for name, count in self.cases.items()]
+
 
 @dataclass(frozen=True)
 class Explanation:
-    """A query's whole answer, in plain values that JSON can hold."""
+    """A query's whole answer, in plain values that JSON can hold.
+
+    `lacking` are allowed solutions that no case has, with how often hidden decisions take them.
+    `decision` is what was really done, where the target is a decision of the casebase.
+    """
 
     stage: str
     target: dict[str, Value]
@@ -57,10 +77,30 @@ class Explanation:
     solution: str
     reason: str
     nearest_other: Neighbour | None
+    lacking: dict[str, float]
+    decision: Decision | None
+
+    @property
+    def alike(self) -> list[Neighbour]:
+        """The neighbours that have anything in common with the target."""
+        return [near for near in self.neighbours if near.is_alike]
+
+    @property
+    def worth_showing(self) -> list[str]:
+        """Solutions to show to people: of many only the possible ones, and what was really done."""
+        done = self.decision.solution if self.decision is not None else None
+        few = len(self.probabilities) <= _FEW
+        return [name for name, p in self.probabilities.items() if few or p > 0 or name == done]
 
 
 def explain(
-    retrieved: Retrieved, proposal: Proposal, most: int = 10, base: Casebase | None = None
+    retrieved: Retrieved,
+    proposal: Proposal,
+    most: int = 10,
+    base: Casebase | None = None,
+    *,
+    lacking: Lacking | None = None,
+    decision: Decision | None = None,
 ) -> Explanation:
     """The answer to a query with up to `most` neighbours in full; `base` tells what cases hold
     besides the features that are compared."""
@@ -83,7 +123,16 @@ def explain(
         solution=proposal.solution,
         reason=proposal.reason,
         nearest_other=_nearest_other(retrieved, proposal, base),
+        lacking=_rates(lacking, retrieved, proposal),
+        decision=decision,
     )
+
+
+def _rates(lacking: Lacking | None, retrieved: Retrieved, proposal: Proposal) -> dict[str, float]:
+    if lacking is None:
+        return {}
+    rates = zip(lacking.solutions, lacking.rates(retrieved.target).tolist(), strict=True)
+    return {name: rate for name, rate in rates if name in proposal.allowed}
 
 
 def _neighbours(retrieved: Retrieved, most: int, base: Casebase | None) -> list[Neighbour]:

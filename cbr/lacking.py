@@ -31,42 +31,65 @@ class Lacking:
 
     def rates(self, target: Mapping[str, Value]) -> Floats:
         """How often each lacking solution is taken in situations that look like this one."""
-        public = {f.name for f in self.everybody.vectors.case_type.indexed}
-        seen = self.everybody({name: value for name, value in target.items() if name in public})
-        rates: Floats = seen.taken[self.codes] / max(seen.cases, 1e-300)
+        indexed = self.everybody.vectors.case_type.indexed
+        weighty = zip(indexed, self.everybody.weights, strict=True)
+        compared = {feature.name for feature, weight in weighty if weight}
+        taken = self.everybody.vectors.counts.sum(0)
+        if compared & target.keys():  # else all look alike
+            seen = {f.name: target[f.name] for f in indexed if f.name in target}
+            taken = self.everybody(seen).taken
+        rates: Floats = taken[self.codes] / max(float(taken.sum()), 1e-300)
         return rates
 
     def added(
         self, probability: Floats, target: Mapping[str, Value], allowed: NDArray[np.bool_]
     ) -> tuple[Floats, str]:
         """Chances with the lacking solutions among them, and a part of a sentence about it."""
-        rates = self.rates(target) * allowed[self.codes]
-        found = probability * (1.0 - rates.sum())
-        found[self.codes] = rates
-        told = ", ".join(f"{s} {r:.0%}" for s, r in zip(self.solutions, rates, strict=True))
+        may = np.flatnonzero(allowed[self.codes])
+        codes, rates = self.codes[may], self.rates(target)[may]
+        names = [self.solutions[place] for place in may]
+        told = ", ".join(f"{s} {r:.0%}" for s, r in zip(names, rates, strict=True))
+        found = probability.copy()
+        found[codes] = 0.0
+        if found.any():
+            found *= (1.0 - rates.sum()) / found.sum()
+            found[codes] = rates
+        elif rates.any():  # nothing else is allowed
+            found[codes] = rates / rates.sum()
+        else:
+            found = probability
         return found, (
-            f"; no case has {' or '.join(self.solutions)}, so how often that is done ({told}) is "
+            f"; no case has {' or '.join(names)}, so how often that is done ({told}) is "
             f"taken from all decisions that look alike, whatever was hidden"
         )
 
 
-def lacking_in(base: Casebase, mine: Retriever) -> Lacking | None:
-    """What the cases of a retriever's stage lack; None if that is nothing."""
+def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> Lacking | None:
+    """What the cases of a retriever's stage lack; None if that is nothing.
+
+    The record `without` is left out, as where a decision of it is asked for.
+    """
     case_type = mine.vectors.case_type
     stage = case_type.stage
-    solutions = tuple(
-        name
+    codes = [
+        code
         for code, name in enumerate(case_type.solutions)
         if not mine.vectors.counts[:, code].any() and base.has_hidden_solution(stage, name)
-    )
-    if not solutions:
-        return None
-    vectors = base.read_public(stage).vectors()
+    ]
     seen = [place for place, f in enumerate(case_type.indexed) if not f.private]
+    if not codes or not seen:
+        return None
+    everything = base.read_public(stage)
+    if without is not None:
+        everything = everything.take(everything.record != without)
+        codes = [code for code in codes if (everything.solution == code).any()]
+        if not codes:
+            return None
+    vectors = everything.vectors()
     weights = mine.weights[seen]
     if not weights.any():
         weights = np.ones(len(seen))
     measures = [mine.measures[place] for place in seen]
-    codes = np.array([case_type.solutions.index(name) for name in solutions])
+    solutions = tuple(case_type.solutions[code] for code in codes)
     everybody = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
-    return Lacking(solutions, codes, everybody)
+    return Lacking(solutions, np.array(codes), everybody)

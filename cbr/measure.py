@@ -234,6 +234,8 @@ class Bound:
 
     def _loops_for(self, targets: NDArray[Any], values: NDArray[Any], size: int) -> Loops | None:
         """The compiled loops, once there is enough to do, where numba can."""
+        if self._compiled is not None:
+            return self._compiled
         if not self.feature.is_number or self._interpreted + size <= _WORTH_COMPILING:
             return None
         return self.compile(targets, values)

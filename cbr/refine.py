@@ -1,35 +1,55 @@
 """Refine: cases that mislead, and cases that add nothing.
 
-`noise` is repeated edited nearest neighbour (RENN, Tomek 1976): a case whose k nearest other cases
-mostly have another solution goes out, again and again until none does. `redundant` keeps only the
-cases without which the nearest one would have another solution (condensed nearest neighbour, Hart
-1968). Both only name cases; `Casebase.remove` acts.
+noise      repeated edited nearest neighbours (RENN; Wilson 1972, Tomek 1976): a case whose k
+           nearest other cases mostly have another solution goes out, again and again until none
+           does.
+bbnr       blame-based noise reduction (Delany & Cunningham 2004): only cases that do harm go. Those
+           that helped to mislead others (their liability) are tried in turn, the most harmful
+           first; one goes if all cases that it helped to solve (its coverage) are solved without
+           it.
+redundant  condensed nearest neighbours (Hart 1968): only the cases stay without which the nearest
+           one would have another solution.
+icf        iterative case filtering (Brighton & Mellish 2002): first as `noise`; then a case goes if
+           it can be solved by more cases (its reachability) than it can solve (its coverage), again
+           and again. A case is solved by those that are nearer than the nearest one with another
+           solution. What is left lies along the borders between solutions.
 
-Cases of one vector with one solution are alike, so the work is done by cell [vector, solution].
+All only name cases; `Casebase.remove` acts. The last cases of a solution always stay: they are all
+that is known of it. What others say of a case is without its own record, in `noise` and `bbnr` and
+in both accuracies (see `cbr.neighbours`); `redundant` and the second part of `icf` are about what
+stands for what, and there records do not count. Cases of one vector with one solution are alike: in
+all methods but `noise`, where they may be of different records, they are judged together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from cbr import polls
 from cbr.errors import NoSuchName
-from cbr.ranking import capped, millionths
+from cbr.neighbours import Left, Mask, Neighbours, Progress
+from cbr.polls import CONTRADICTED, SOLVED
+from cbr.ranking import millionths
 from cbr.retrieve import Retriever
-from cbr.vectors import Floats, Ints
+from cbr.vectors import Cases, Ints
 
-#: Called with 0, 0 (how long it will take is not known) and the cases compared so far.
-Progress = Callable[[int, int, int], None]
+#: Cases as far as which the second part of `icf` looks for one with another solution.
+_SPHERE = 2000
+#: Up to so many vectors it is quicker to compare with each than to look along a longer list.
+_FEW = 4000
+#: Cells for which lists are made longer at a time, in `redundant`.
+_AHEAD = 1000
 
 
 @dataclass(frozen=True)
 class Refinement:
     """What a method would drop: case numbers, and how well the stage predicts before and after.
 
-    Accuracy is leave-one-out over all cases: the share whose solution is commonest (or equal
-    first) among the k nearest other cases that are left.
+    Accuracy is over all cases: the share whose solution is commonest (or equal first) among the k
+    nearest cases that are left, without the case itself and, `by_record`, the others of its record.
     """
 
     method: str
@@ -38,103 +58,130 @@ class Refinement:
     cases: int
     accuracy_before: float
     accuracy_after: float
+    by_record: bool = False
 
 
-class _Votes:
-    """What the nearest cases say, when only some cases are left: `counts` [m, s]."""
-
-    def __init__(self, retriever: Retriever, progress: Progress | None = None) -> None:
-        self.retriever = retriever
-        self.progress = progress
-        self.asked = 0
-
-    def __call__(self, vector: int, counts: Ints, k: int) -> Floats:
-        """Cases by solution among the k nearest, [s], by the cap rule of retrieval."""
-        self.asked += 1
-        if self.progress and self.asked % 100 == 0:
-            self.progress(0, 0, self.asked)
-        left = np.flatnonzero(counts.any(axis=1))
-        target = self.retriever.vectors.values[vector]
-        similarity = self.retriever.score(target, self.retriever.weights, left)
-        rounded = millionths(similarity)
-        order = np.lexsort((left, -rounded))
-        held = counts[left[order]]
-        votes: Floats = capped(rounded[order], held.sum(axis=1), k) @ held
-        return votes
-
-    def agree(self, vector: int, solution: int, counts: Ints, k: int) -> bool:
-        """Whether the others agree with a case of this cell; it has no say itself."""
-        others = counts.copy()
-        others[vector, solution] = max(0, others[vector, solution] - 1)
-        votes = self(vector, others, k)
-        return bool(votes[solution] >= votes.max())
-
-
-def noise(votes: _Votes, counts: Ints, k: int) -> Ints:
-    """The cells that are left, [m, s]."""
-    left = counts.copy()
+def noise(near: Neighbours) -> Left:
+    left = near.everything()
     while True:
-        wrong = [cell for cell in _cells(left) if not votes.agree(*cell, left, k)]
-        # The last cases of a solution are all that is known of it.
-        total = left.sum(axis=0)
-        gone = np.zeros_like(total)
-        for vector, solution in wrong:
-            gone[solution] += left[vector, solution]
-        wrong = [cell for cell in wrong if gone[cell[1]] < total[cell[1]]]
-        if not wrong:
+        cases = np.flatnonzero(left.kept)
+        wrong = cases[near.judge(cases, left) == CONTRADICTED]
+        wrong = wrong[~_last(left, near.solution[wrong])[near.solution[wrong]]]
+        if not len(wrong):
             return left
-        for cell in wrong:
-            left[cell] = 0
+        left.drop(near, wrong)
 
 
-def redundant(votes: _Votes, counts: Ints, k: int) -> Ints:
-    """The cells that are left, with one case each, [m, s]."""
-    left = np.zeros_like(counts)
+def icf(near: Neighbours) -> Left:
+    left = noise(near)
+    while True:
+        reach, cover = near.local_sets(left, _SPHERE)
+        goes = (reach > cover)[near.vector, near.solution] & left.kept
+        going = np.flatnonzero(goes)
+        going = going[~_last(left, near.solution[going])[near.solution[going]]]
+        if not len(going):
+            return left
+        left.drop(near, going)
+
+
+def _last(left: Left, going: Ints) -> Mask:
+    """Of which solutions no case would be left, [s]."""
+    total = left.counts.sum(axis=0)
+    last: Mask = np.bincount(going, minlength=len(total)) >= total
+    return last
+
+
+def redundant(near: Neighbours) -> Left:
+    counts = near.vectors.counts
+    left, everything = near.nothing(), near.everything()
+    cells = np.argwhere(counts > 0)
+    near.need(np.arange(len(counts)), everything)
     for solution in np.flatnonzero(counts.any(axis=0)):
-        left[np.argmax(counts[:, solution] > 0), solution] = 1
+        left.counts[np.argmax(counts[:, solution] > 0), solution] = 1
+    filled = left.filled
     grown = True
     while grown:
-        grown = False
-        for vector, code in _cells(counts):
-            if not left[vector, code]:
-                near = votes(vector, left, 1)
-                if near[code] < near.max():
-                    left[vector, code] = 1
-                    grown = True
+        before, at = int(left.counts.sum()), 0
+        while (at := polls.condense(cells, at, left.counts, filled, *near.lists)) < len(cells):
+            if filled.sum() > _FEW:
+                # The next ones will need it as well, and many at once are quicker.
+                coming = np.unique(cells[at : at + _AHEAD, 0])
+                near.extend(coming[polls.silent(coming, filled, *near.lists)], everything)
+                continue
+            vector, solution = cells[at]
+            says = _nearest_says(near.retriever, vector, left.counts, filled)
+            if says[solution] < says.max():
+                left.counts[vector, solution], filled[vector] = 1, True
+            at += 1
+        grown = int(left.counts.sum()) > before
+    # The first case of each cell that is left.
+    cell = near.vector * counts.shape[1] + near.solution
+    _, first = np.unique(cell, return_index=True)
+    left.kept[first] = left.counts.reshape(-1)[cell[first]] > 0
     return left
 
 
-METHODS: dict[str, Callable[[_Votes, Ints, int], Ints]] = {"noise": noise, "redundant": redundant}
+def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Mask) -> Ints:
+    """Cases by solution in the nearest group, [s], by comparing with every vector that is left."""
+    left = np.flatnonzero(filled)
+    target = retriever.vectors.values[vector]
+    level = millionths(retriever.score(target, retriever.weights, left))
+    says: Ints = counts[left[level == level.max()]].sum(axis=0)
+    return says
+
+
+def bbnr(near: Neighbours) -> Left:
+    left = near.everything()
+    everyone = np.arange(len(near.vector))
+    verdict = near.judge(everyone, left)
+    liability, cell, case = polls.blame(verdict, *near.given(left))
+    order = np.argsort(-liability, kind="stable")[: np.count_nonzero(liability)]
+    covered = case[np.argsort(cell, kind="stable")]
+    start = np.append(0, np.cumsum(np.bincount(cell, minlength=len(liability))))
+    at = 0
+    while True:
+        tried = (order, at, start, covered, near.vectors.start)
+        at, short = polls.edit(*tried + near.given(left))
+        if short < 0:
+            return left
+        near.extend(np.array([short]), left)
+
+
+METHODS: dict[str, Callable[[Neighbours], Left]] = {
+    "noise": noise,
+    "bbnr": bbnr,
+    "redundant": redundant,
+    "icf": icf,
+}
 
 
 def refine(
-    retriever: Retriever, method: str = "noise", k: int = 3, progress: Progress | None = None
+    retriever: Retriever,
+    method: str = "noise",
+    k: int = 3,
+    progress: Progress | None = None,
+    cases: Cases | None = None,
 ) -> Refinement:
-    """Which cases of a stage a method would drop. Time grows with the square of the vectors."""
+    """Which cases of a stage a method would drop.
+
+    With `cases` (`Casebase.read_cases`) it is known which are of one record.
+    """
     if method not in METHODS:
         raise NoSuchName("method", method, METHODS)
-    vectors, votes = retriever.vectors, _Votes(retriever, progress)
-    left = METHODS[method](votes, vectors.counts, k)
-    drop: list[int] = []
-    for vector, solution in _cells(vectors.counts):
-        inside = slice(vectors.start[vector], vectors.start[vector + 1])
-        mine = vectors.case_ids[inside][vectors.case_solutions[inside] == solution]
-        drop += mine[left[vector, solution] :].tolist()
+    near = Neighbours(retriever, k, cases, progress)
+    before = _accuracy(near, near.everything())
+    left = METHODS[method](near)
     return Refinement(
         method,
         k,
-        sorted(drop),
-        int(vectors.counts.sum()),
-        _accuracy(votes, vectors.counts, vectors.counts, k),
-        _accuracy(votes, vectors.counts, left, k),
+        np.sort(near.vectors.case_ids[~left.kept]).tolist(),
+        len(near.vector),
+        before,
+        _accuracy(near, left),
+        near.by_record,
     )
 
 
-def _accuracy(votes: _Votes, cases: Ints, left: Ints, k: int) -> float:
-    right = sum(int(cases[c]) for c in _cells(cases) if votes.agree(*c, left, k))
-    return right / int(cases.sum())
-
-
-def _cells(counts: Ints) -> Iterator[tuple[int, int]]:
-    for vector, solution in np.argwhere(counts > 0):
-        yield int(vector), int(solution)
+def _accuracy(near: Neighbours, left: Left) -> float:
+    everyone = np.arange(len(near.vector))
+    return float(np.mean(near.judge(everyone, left) == SOLVED))

@@ -270,9 +270,9 @@ class Retriever:
             with guarded("the index"):
                 found: Found = exact(codes, weights, reach)
                 return found
-        numbers: list[Ints] = []
-        similarities: list[Floats] = []
-        shares: list[Floats] = []
+        numbers: list[Ints] = [np.empty(0, np.int64)]
+        similarities: list[Floats] = [np.empty(0)]
+        shares: list[Floats] = [np.empty(0)]
         for target, weight, number in zip(
             codes, weights, self._candidates(codes, weights, reach), strict=True
         ):
@@ -288,7 +288,7 @@ class Retriever:
             numbers.append(number[kept])
             similarities.append(similarity[kept])
             shares.append(share[kept])
-        start = np.append(0, np.cumsum([len(number) for number in numbers]))
+        start = np.cumsum([len(number) for number in numbers])
         joined = np.concatenate(numbers), np.concatenate(similarities), np.concatenate(shares)
         return Found(start, *joined)
 
@@ -366,15 +366,16 @@ def retriever(
     policy: str = "",
     similarity: Mapping[str, str] | None = None,
     index: str = "auto",
+    vectors: Vectors | None = None,
     plugins: Plugins | None = None,
 ) -> Retriever:
     """A retriever for a stage; what is not given is what its case type says.
 
     `weights` as `weights_of` takes them, `policy` and `index` by spec and name, `similarity` a
-    spec for each feature that shall be compared otherwise.
+    spec for each feature that shall be compared otherwise, `vectors` where not all cases count.
     """
     plugins = plugins or default_plugins()
-    vectors = base.vectors(base.stage(stage))
+    vectors = base.vectors(base.stage(stage)) if vectors is None else vectors
     case_type = vectors.case_type
     specs = {feature.name: feature.similarity for feature in case_type.indexed}
     for name, spec in (similarity or {}).items():

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from cbr.measure import Bound
 from cbr.vectors import Cases, Floats, Ints
 
+#: Cases on which the constants are looked for; others only judge them.
+_SEARCHED = 400
 #: Values to which a feature with more of them is rounded, with about as many cases each.
 _VALUES = 256
 
@@ -123,9 +125,9 @@ def fit_constants(
     rng = np.random.default_rng(len(known))
     some = known if len(known) <= most else rng.choice(known, most, replace=False)
     share = len(some) / len(known)
-    near = soft.similarities(asked, some, weights)
+    few = soft.similarities(asked[:_SEARCHED], some, weights)
 
-    def loss(log_beta: float, log_alpha: float) -> float:
+    def loss(log_beta: float, log_alpha: float, near: Similarities = few) -> float:
         log = near.log_likelihood(float(np.exp(log_beta)), float(np.exp(log_alpha)) * share)
         return -float(log.mean())
 
@@ -140,6 +142,10 @@ def fit_constants(
                 at, best, moved = there, found, True
         if not moved:
             step = (step[0] / 2, step[1] / 2)
+    if len(asked) > _SEARCHED:
+        parts = np.array_split(asked, -(-len(asked) // _SEARCHED))
+        each = [loss(*at, soft.similarities(part, some, weights)) * len(part) for part in parts]
+        best = sum(each) / len(asked)
     return Constants(float(np.exp(at[0])), float(np.exp(at[1])), best)
 
 

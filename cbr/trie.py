@@ -337,7 +337,8 @@ def _wider(lost, held, above, fallback):  # type: ignore[no-untyped-def]
     """How much may be lost next, when so many cases were found."""
     most = 1.0 - above
     if lost < most:
-        return min(2.0 * lost, most + 1e-6)
+        # The last of these steps is a millionth wider than the threshold, and never a bit narrower.
+        return 2.0 * lost if 2.0 * lost < most else most + 1e-6
     # What is found grows with a high power of what may be lost.
     grown = 1.02 * (fallback / held) ** 0.2 if held else 1.5
     lost *= min(max(grown, 1.04), 1.5 if most <= 0 else 1.25)

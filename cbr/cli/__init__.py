@@ -87,7 +87,7 @@ def _run(given: list[str]) -> int:
         note(str(message))
 
     warnings.showwarning = warn
-    app = make_app(plugins, bool({"build", "plugins"} & set(arguments)))
+    app = make_app(plugins, arguments)
     if strict and plugins.problems:
         raise PluginFailure(plugins.problems[0])
     tell_problems()

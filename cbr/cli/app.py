@@ -13,15 +13,20 @@ from cbr.cli import (
     index_command,
     learning,
     plugins_command,
+    query,
+    refine_command,
     weights_command,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from cbr.plugins import Plugins
 
 
-def make_app(plugins: Plugins, build_options: bool = True) -> typer.Typer:
-    """All commands; the options that plugins add to `build` only if wished, because that is slow.
+def make_app(plugins: Plugins, words: Collection[str] | None = None) -> typer.Typer:
+    """All commands; options that plugins add to one only if it is among the words of the command
+    line (where these are given), because that is slow.
 
     Plain help, because it loads faster and goes into docs/cli.md as it is.
     """
@@ -34,9 +39,11 @@ def make_app(plugins: Plugins, build_options: bool = True) -> typer.Typer:
         epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel",
     )
     app.callback()(_root)
-    build.add(app, plugins, build_options)
+    build.add(app, plugins, words is None or not {"build", "plugins"}.isdisjoint(words))
     casebase.add(app)
+    query.add(app, plugins, words is None or "query" in words)
     cycle.add(app)
+    refine_command.add(app)
     learning.add(app)
     index_command.add(app)
     plugins_command.add(app, plugins)

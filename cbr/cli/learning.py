@@ -147,7 +147,8 @@ def learn_weights(
     """Learn feature weights from the cases themselves.
 
     They are those under which the recorded solutions are likeliest, each case predicted by cases of
-    other records. A part of the records is kept apart and tells when to stop.
+    other records. A part of the records is kept apart and decides how far to go from the weights
+    that the casebase has.
     """
     import numpy as np
 
@@ -194,7 +195,7 @@ def learn_weights(
                 },
                 "beta": found.after.soft.beta,
                 "alpha": found.after.soft.alpha,
-                "steps": found.steps,
+                "steps": steps,
             }
         made_by = {"made_by": "cbr learn-weights", "casebase": Path(file).name, "seed": seed}
         made = Weights(learned, base.domain, made_by | {"first": first, "stages": provenance})

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from cbr.cli.output import cell, note
+
+if TYPE_CHECKING:
+    from cbr.case import CaseType, Value
 
 File = Annotated[Path, typer.Argument(metavar="FILE.db", help="A casebase.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
@@ -52,3 +58,25 @@ def similarities(given: list[str] | None) -> dict[str, str]:
             raise BadValue(f"--similarity for {feature.strip()!r} is given twice")
         found[feature.strip()] = spec.strip()
     return found
+
+
+def situation(case: Sequence[str], case_type: CaseType) -> dict[str, Value]:
+    """What --case says, with features computed from it; notes what lies outside a range."""
+    from cbr.definitions import complete
+    from cbr.errors import BadValue
+    from cbr.plugins import default_plugins
+    from cbr.spec import pairs
+
+    given: dict[str, str] = {}
+    for text in case:
+        more = pairs(text, "--case")
+        for name in given.keys() & more.keys():
+            raise BadValue(f"{name!r} stands twice in --case")
+        given |= more
+    values = complete(case_type, case_type.read(given), default_plugins())
+    for name, value in values.items():
+        limits = case_type.feature(name).range
+        if limits and not limits[0] <= float(value) <= limits[1]:
+            low, high = map(cell, limits)
+            note(f"{name} {cell(value)} is outside its range, {low} to {high}")
+    return values

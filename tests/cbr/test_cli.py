@@ -214,7 +214,7 @@ class TestQuery:
             "outcome is nan; it must be a finite number",
         ),
         (["info", "cars.db", "--plugin"], "--plugin needs a file"),
-        (["query", "cars.db"], "Missing option '--case'"),
+        (["query", "cars.db"], "give either --case with a situation, or --record"),
         (["nonsense"], "No such command 'nonsense'. See `cbr --help`."),
         (["query", "cars.db", "--case", "age=1", "--show", "0"], "See `cbr query --help`."),
         (

@@ -301,7 +301,7 @@ def test_the_api_is_loaded_only_when_used() -> None:
         import sys, cbr
         from cbr.cli.app import make_app
         from cbr.plugins import Plugins
-        make_app(Plugins().load(), build_options=False)
+        make_app(Plugins().load(), [])
         heavy = {"numpy", "numba", "faiss", "matplotlib", "sqlite_utils", "deap", "rich"}
         print(sorted(heavy & set(sys.modules)))
         """

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import cbr
@@ -76,7 +76,8 @@ cell = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=400, deadline=None)
+@example([(0, 0, 0, 0), (0, 0, 0.1, 0)], (0, 0, 0, 0), (0.0, 0.0, 1.0), 0.9, 2, 1, True)
 @given(
     rows=st.lists(cell, min_size=1, max_size=60),
     target=cell,

@@ -141,6 +141,22 @@ class TestHidden:
         assert not report.hidden
         assert sum(report.cases.values()) == 9
 
+    def test_a_query_of_a_decision_nobody_showed(self, tmp_path: Path, cbr) -> None:
+        again = STARS.replace("#101", "#102").replace("[Tc 8c]", "[Jc Jd]")
+        (tmp_path / "stars.txt").write_text(STARS + "\n\n" + again.replace("two pair, Tens", "x"))
+        build([tmp_path / "stars.txt"], tmp_path / "s.db")
+        words = ["query", tmp_path / "s.db", "--hand", 2, "--decision", 1]
+        answer = cbr(*words, "--json").json
+        assert (answer["stage"], answer["unknown"]) == ("preflop", ["hand_rank"])
+        assert answer["decision"]["values"]["player"] == "ann"
+        assert answer["lacking"] == {"f": 1.0}
+        assert sum(answer["probabilities"].values()) == pytest.approx(1)
+        refused = cbr(*words, "--missing", "refuse")
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert "has solution 'f', which hidden decisions have" in refused.err
+        listed = cbr("query", tmp_path / "s.db", "--hand", 2)
+        assert "hand 2 has 10 decisions; choose by --decision: 0 (preflop r)" in listed.err
+
     def test_info_tells_both(self, tmp_path: Path, cbr) -> None:
         irc_month(tmp_path / "db")
         assert cbr("build", tmp_path / "db", "--out", tmp_path / "i.db").code == 0

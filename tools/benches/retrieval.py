@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import tarfile
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -110,7 +111,36 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
                 10,
             )
         )
+        found += _against_cbrkit(mine, codes)
     return found
+
+
+def _against_cbrkit(mine: Retriever, codes: NDArray[np.float32]) -> list[Row]:
+    """Against cbrkit on the same cases with the same measures, where it is installed."""
+    try:
+        import cbrkit
+    except ImportError:
+        return []
+    names = [feature.name for feature in mine.vectors.case_type.indexed]
+    rows = np.repeat(mine.vectors.values, np.diff(mine.vectors.start), axis=0).tolist()
+    cases = {place: dict(zip(names, row, strict=True)) for place, row in enumerate(rows)}
+    measures = {
+        name: partial(bound.measure.function, **bound.prepared)
+        for name, bound in zip(names, mine.measures, strict=True)
+    }
+    weights = dict(zip(names, mine.weights.tolist(), strict=True))
+    mean = cbrkit.sim.aggregator("mean", weights)
+    similarity = cbrkit.sim.attribute_value(attributes=measures, aggregator=mean)
+    theirs = cbrkit.retrieval.build(similarity, limit=100)
+    target = dict(zip(names, codes[0].tolist(), strict=True))
+    start = time.process_time()
+    cbrkit.retrieval.apply(cases, target, theirs)
+    peer = time.process_time() - start
+    mine.many(codes)
+    start = time.process_time()
+    mine.many(codes)
+    ours = (time.process_time() - start) / len(codes)
+    return [Row("preflop batch", ours * 1e6, "cbrkit", peer * 1e6, peer / ours, "us")]
 
 
 def _each(scan: Callable[..., Any], codes: NDArray[np.float32], weights: Floats) -> None:

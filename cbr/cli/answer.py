@@ -1,0 +1,133 @@
+"""How ``cbr query`` shows an answer: neighbours side by side, the proposal, what speaks against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cbr.cli.output import cell, count, lines, table, width
+
+if TYPE_CHECKING:
+    from cbr.decisions import Decision
+    from cbr.explain import Explanation, Neighbour
+
+
+def show_answer(answer: Explanation, record: str) -> None:
+    """The answer as text; `record` is what the domain calls one."""
+    cases = "case" if answer.retrieved_cases == 1 else "cases"
+    retrieved = f"Retrieved {answer.retrieved_cases:.4g} {cases} by {answer.policy}"
+    if answer.decision is not None:
+        lines(f"{_named(answer.decision, record)}, asked of all other {record}s")
+    alike = answer.alike
+    if alike:
+        lines(f"{retrieved}; the nearest, and why they are near:")
+    else:
+        lines(f"{retrieved}, but nothing is similar: all have similarity 0 in what was compared.")
+    # As many neighbours side by side as the line has room for.
+    room = max(1, (width() - 44) // 17)
+    for first in range(0, len(alike), room):
+        _show_neighbours(answer, alike[first : first + room], first)
+    _show_proposal(answer)
+    lines(f"{answer.solution}: {answer.reason}.")
+    if answer.decision is not None:
+        lines(_really(answer, answer.decision))
+    if answer.nearest_other is not None:
+        lines(_against(answer, answer.nearest_other))
+
+
+def _named(made: Decision, record: str) -> str:
+    hidden = "" if made.known else ", hidden in part"
+    return f"{record.capitalize()} {made.record}, decision {made.step} ({made.stage}{hidden})"
+
+
+def _show_proposal(answer: Explanation) -> None:
+    made = answer.decision
+    shown = answer.worth_showing
+    rows: list[list[object]] = [
+        [name, round(answer.probabilities[name], 4), answer.mean_outcome[name]] for name in shown
+    ]
+    heads = ["solution", "probability", "mean outcome"]
+    if made is not None:
+        heads += ["really done", "earned"]
+        for row in rows:
+            here = row[0] == made.solution
+            row += ["yes", cell(made.outcome)] if here else ["", ""]
+    table("Proposal", heads, rows)
+    left = len(answer.probabilities) - len(shown)
+    if left:
+        lines(f"{count(left, 'solution')} of probability 0 not shown.")
+
+
+def _really(answer: Explanation, made: Decision) -> str:
+    as_proposed = "as proposed" if made.solution == answer.solution else "not as proposed"
+    chance = answer.probabilities[made.solution]
+    earned = "" if made.outcome is None else f", which earned {cell(made.outcome)}"
+    expected = answer.mean_outcome[made.solution]
+    usual = (
+        "" if expected is None else f"; retrieved cases with it earned {cell(expected)} on average"
+    )
+    return f"Really done: {made.solution} ({as_proposed}, probability {chance:.4g}){earned}{usual}."
+
+
+def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int) -> None:
+    heads = [f"#{first + place + 1}" for place in range(len(shown))]
+    target = answer.target
+    table(
+        "",
+        ["", "target", *heads],
+        [
+            ["similarity", "", *(f"{near.similarity:.4f}" for near in shown)],
+            ["solution", "", *(_solutions(near) for near in shown)],
+            ["outcome", "", *(cell(near.mean_outcome) for near in shown)],
+            ["case", "", *(_ids(near) for near in shown)],
+            *(
+                [name, cell(target.get(name)), *(cell(near.values[name]) for near in shown)]
+                for name in answer.weights
+            ),
+            *(
+                [
+                    name,
+                    cell(target[name]) if name in target else "",
+                    *(cell(near.also[name]) for near in shown),
+                ]
+                for name in shown[0].also
+            ),
+        ],
+    )
+    table(
+        "Local similarity (contribution)",
+        ["feature", "measure", "weight", *heads],
+        [
+            [name, answer.similarities[name], weight, *(_local(near, name) for near in shown)]
+            for name, weight in answer.weights.items()
+        ],
+    )
+
+
+def _against(answer: Explanation, other: Neighbour) -> str:
+    if not other.is_alike:
+        return "What speaks against it: nothing; no case with another solution is similar at all."
+    differs = [
+        f"{name} ({cell(other.values[name])})"
+        for name, value in answer.target.items()
+        if name in other.values and other.values[name] != value
+    ]
+    return (
+        f"What speaks against it: the nearest case with another solution ({_solutions(other)}, "
+        f"case {_ids(other)}) has similarity {other.similarity:.4f}; of what was compared it "
+        f"differs in {', '.join(differs) or 'nothing'}."
+    )
+
+
+def _solutions(near: Neighbour) -> str:
+    return ", ".join(near.solutions)
+
+
+def _ids(near: Neighbour) -> str:
+    more = f" +{len(near.case_ids) - 1}" if len(near.case_ids) > 1 else ""
+    return f"{near.case_ids[0]}{more}"
+
+
+def _local(near: Neighbour, name: str) -> str:
+    local = near.local[name]
+    return "-" if local is None else f"{local:.3f} ({near.contribution[name]:.3f})"
