@@ -4,7 +4,7 @@ They are those under which the soft kernel gives the recorded solutions the high
 case left out together with all others of its record. Steps follow the gradient (Adam) on draws of
 some cases against some thousand others. A part of the records is kept apart, and decides how far to
 go from the weights it began with: what retrieval needs is not quite what the soft kernel does, so
-the predictor that gains less has the word.
+neither predictor may lose by it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import numpy as np
 
 from cbr.errors import EmptyStage
 from cbr.measure import Bound
-from cbr.predict import Split, by_rule, log_loss
+from cbr.predict import log_loss
 from cbr.ranking import RetrievalPolicy
+from cbr.retrieve import Retriever
 from cbr.soft import Constants, Soft, fit_constants
+from cbr.trie import Trie
 from cbr.vectors import Cases, Floats, Ints
 
 #: Cases drawn for one step, and others that they are compared with.
@@ -84,25 +86,85 @@ def learn(
         mean = 0.95 * mean + 0.05 * logs
         if progress:
             progress(taken, steps, taken)
-    found = mean[:-1] - mean[:-1].max()
-    began = np.log(begin / begin.max())
-    tried = [start, *(np.exp(began + part * (found - began)) for part in _WAY)]
-    split = Split(train, apart)
-    rule = [_loss(by_rule(cases, measures, policy, w, split), cases, apart) for w in tried]
-    fits = [fit_constants(soft, weights, train, apart[:_FITTED]) for weights in tried]
-    gain = [
-        min(fits[0].log_loss - f.log_loss, rule[0] - r) for f, r in zip(fits, rule, strict=True)
-    ]
-    place = int(np.argmax(gain))
-    return Learned(
-        100.0 * tried[place] / tried[place].max(),
-        Predicted(fits[0], rule[0]),
-        Predicted(fits[place], rule[place]),
-    )
+    judge = _Judge(cases, measures, policy, soft, train, apart)
+    first = judge.of(start)
+    best = judge.best(first, begin, mean[:-1])
+    best = judge.polished(best)
+    return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
 
 
-def _loss(chances: Floats, cases: Cases, asked: Ints) -> float:
-    return float(log_loss(chances, cases.solution[asked]).mean())
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """Weights, with the log-loss of each case kept apart by the rule and what the kernel does."""
+
+    weights: Floats
+    rule: Floats
+    soft: Constants
+
+    @property
+    def predicted(self) -> Predicted:
+        return Predicted(self.soft, float(self.rule.mean()))
+
+    @property
+    def loss(self) -> float:
+        return self.soft.log_loss + float(self.rule.mean())
+
+
+class _Judge:
+    """The records kept apart, which say how good weights are."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        measures: Sequence[Bound],
+        policy: RetrievalPolicy,
+        soft: Soft,
+        train: Ints,
+        apart: Ints,
+    ) -> None:
+        vectors = cases.take(train).vectors()
+        none = np.ones(len(measures))
+        self.mine = Retriever(vectors, measures, none, policy, Trie(vectors, measures))
+        self.soft, self.train, self.apart = soft, train, apart
+        self.asked, self.done = cases.values[apart], cases.solution[apart]
+
+    def rule(self, weights: Floats) -> Floats:
+        taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
+        return log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
+
+    def of(self, weights: Floats) -> _Tried:
+        kernel = fit_constants(self.soft, weights, self.train, self.apart[:_FITTED])
+        return _Tried(weights, self.rule(weights), kernel)
+
+    def best(self, first: _Tried, begin: Floats, learned: Floats) -> _Tried:
+        """The best on the way to the learned weights (logarithms) by which neither loses."""
+        began, learned = np.log(begin / begin.max()), learned - learned.max()
+        best = first
+        for part in _WAY:
+            there = self.of(np.exp(began + part * (learned - began)))
+            if there.loss < best.loss and _no_worse(there, first):
+                best = there
+        return best
+
+    def polished(self, best: _Tried) -> _Tried:
+        """With single weights doubled or halved where that serves both, once through all."""
+        for place in range(len(best.weights)):
+            for factor in (2.0, 0.5):
+                weights = best.weights.copy()
+                weights[place] *= factor
+                gain = best.rule - self.rule(weights)
+                # More than chance would have it, and only then is the kernel asked.
+                if gain.mean() > gain.std() / np.sqrt(len(gain)):
+                    there = self.of(weights)
+                    if _no_worse(there, best):
+                        best = there
+                        break
+        return best
+
+
+def _no_worse(there: _Tried, here: _Tried) -> bool:
+    soft = there.soft.log_loss <= here.soft.log_loss
+    return soft and float(there.rule.mean()) <= float(here.rule.mean())
 
 
 def _parts(logs: Floats, share: float) -> tuple[Floats, float]:

@@ -12,7 +12,8 @@ redundant  condensed nearest neighbours (Hart 1968): only the cases stay without
 icf        iterative case filtering (Brighton & Mellish 2002): first as `noise`; then a case goes if
            it can be solved by more cases (its reachability) than it can solve (its coverage), again
            and again. A case is solved by those that are nearer than the nearest one with another
-           solution. What is left lies along the borders between solutions.
+           solution, as far as its 2,000 nearest. What is left lies along the borders between
+           solutions.
 
 All only name cases; `Casebase.remove` acts. The last cases of a solution always stay: they are all
 that is known of it. What others say of a case is without its own record, in `noise` and `bbnr` and

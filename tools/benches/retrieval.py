@@ -10,6 +10,7 @@ if it is there); without any, hands played at random here.
 
 from __future__ import annotations
 
+import importlib
 import os
 import tarfile
 import time
@@ -118,14 +119,14 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
 def _against_cbrkit(mine: Retriever, codes: NDArray[np.float32]) -> list[Row]:
     """Against cbrkit on the same cases with the same measures, where it is installed."""
     try:
-        import cbrkit
+        cbrkit: Any = importlib.import_module("cbrkit")
     except ImportError:
         return []
     names = [feature.name for feature in mine.vectors.case_type.indexed]
     rows = np.repeat(mine.vectors.values, np.diff(mine.vectors.start), axis=0).tolist()
     cases = {place: dict(zip(names, row, strict=True)) for place, row in enumerate(rows)}
     measures = {
-        name: partial(bound.measure.function, **bound.prepared)
+        name: _of_two(partial(bound.measure.function, **bound.prepared))
         for name, bound in zip(names, mine.measures, strict=True)
     }
     weights = dict(zip(names, mine.weights.tolist(), strict=True))
@@ -141,6 +142,11 @@ def _against_cbrkit(mine: Retriever, codes: NDArray[np.float32]) -> list[Row]:
     mine.many(codes)
     ours = (time.process_time() - start) / len(codes)
     return [Row("preflop batch", ours * 1e6, "cbrkit", peer * 1e6, peer / ours, "us")]
+
+
+def _of_two(measure: Callable[..., float]) -> Callable[[float, float], float]:
+    """cbrkit wants to see functions of just two values."""
+    return lambda x, y: measure(x, y)
 
 
 def _each(scan: Callable[..., Any], codes: NDArray[np.float32], weights: Floats) -> None:
