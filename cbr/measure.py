@@ -192,7 +192,9 @@ class Bound:
             found = [float(function(a, b, **given)) for a, b in zip(targets, values, strict=True)]
             if all(0.0 <= local <= 1.0 for local in found):
                 return found
-        except Exception:  # said below, with the values it happened for
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # said below, with the values it happened for
             pass
         return [self.one(a, b) for a, b in zip(targets, values, strict=True)]
 

@@ -33,13 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CbrError as error:
         _fail(error, f"Error: {error}", 2)
     except KeyboardInterrupt as error:
-        _fail(error, "Interrupted; what was written is whole. Run it again to go on.", 130)
+        _interrupted(error, leave=arguments is None)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
         code = 1
     except Exception as error:
         _fail(error, *_sentence(error))
     sys.exit(code)
+
+
+def _interrupted(error: BaseException, leave: bool) -> NoReturn:
+    """Say so and end; with `leave` at once, without waiting for threads that talked to workers."""
+    sentence = "Interrupted; what was written is whole. Run it again to go on."
+    if not leave or os.environ.get("CBR_DEBUG"):
+        _fail(error, sentence, 130)
+    print(sentence, file=sys.stderr, flush=True)
+    os._exit(130)
 
 
 def _sentence(error: Exception) -> tuple[str, int]:
