@@ -49,10 +49,15 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
         for axis in (near, proposed):
             axis.set_ylim(rows - 0.4, -0.5)
         figure.suptitle(_title(answer, record), x=0.01, ha="left", fontsize=14, fontweight="bold")
-        try:
-            figure.savefig(path, format=path.suffix[1:] or "png")
-        except (OSError, ValueError) as error:
-            raise BadValue(f"cannot draw {path}: {error}") from None
+        save(figure, path)
+
+
+def save(figure: Figure, path: Path, **options: Any) -> None:
+    """Write a picture, in the format that its name asks for."""
+    try:
+        figure.savefig(path, format=path.suffix[1:] or "png", **options)
+    except (OSError, ValueError) as error:
+        raise BadValue(f"cannot draw {path}: {error}") from None
 
 
 def _title(answer: Explanation, record: str) -> str:

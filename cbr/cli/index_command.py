@@ -193,7 +193,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from cbr.errors import BadValue
+    from cbr.plots import save
 
     stages = list(dict.fromkeys(row.stage for row in rows))
     columns = min(2, len(stages))
@@ -210,12 +210,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         _draw_stage(axis, [row for row in rows if row.stage == stage])
         axis.set_title(stage, loc="left", fontweight="bold")
     figure.suptitle("Recall of the retrieved cases against time (filled: the usual setting)")
-    try:
-        figure.savefig(path, dpi=130)
-    except (OSError, ValueError) as error:
-        raise BadValue(f"cannot draw {path}: {error}") from None
-    finally:
-        plt.close(figure)
+    save(figure, path, dpi=130)
+    plt.close(figure)
 
 
 _COLOURS = {

@@ -138,7 +138,7 @@ def draw(known: Competence, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from cbr.errors import BadValue
+    from cbr.plots import save
 
     rows = known.rows[::-1]
     figure, axis = plt.subplots(figsize=(7, 1.4 + 0.35 * len(rows)), layout="constrained")
@@ -155,9 +155,5 @@ def draw(known: Competence, path: Path) -> None:
     axis.set_xlabel(f"share of cases, by their {known.k} nearest others")
     axis.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper left", ncols=3, fontsize=8.5, frameon=False)
-    try:
-        figure.savefig(path, dpi=130)
-    except (OSError, ValueError) as error:
-        raise BadValue(f"cannot draw {path}: {error}") from None
-    finally:
-        plt.close(figure)
+    save(figure, path, dpi=130)
+    plt.close(figure)
