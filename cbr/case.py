@@ -27,6 +27,7 @@ Value = float | str
 #: mapping (lazy columns, further attributes); features of that domain may use what it offers.
 Situations = Mapping[str, Any]
 Compute = Callable[[Any], Any]
+Derive = Callable[[Mapping[str, Value], "CaseType"], Mapping[str, Value]]
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -107,7 +108,7 @@ class Feature:
             except (TypeError, ValueError, OverflowError):
                 raise BadValue(f"{self.name} is {value!r}, not a number") from None
             if not math.isfinite(number) or abs(number) > 3e38:
-                raise BadValue(f"{self.name} is {value!r}; it must be a finite number")
+                raise BadValue(f"{self.name} is {value!r}; it must be a finite number, up to 3e38")
             return number
         text = str(value)
         if self.values and text not in self.values:
@@ -193,6 +194,9 @@ class CaseType:
     name. If one of them is marked `survey`, the files are read twice: `survey(bodies)` counts
     things by name, and the sums reach `situate` as `counted`. `if_missing` says, for a solution,
     what it means when a built stage has no case with it.
+
+    `derive(values, case_type)` gives features that follow from what a person tells of a situation:
+    the strength of a hand from its cards.
     """
 
     name: str
@@ -209,6 +213,7 @@ class CaseType:
     )
     options: Sequence[BuildOption] = field(default=(), compare=False, repr=False)
     if_missing: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    derive: Derive | None = field(default=None, compare=False, repr=False)
 
     kind: ClassVar[str] = "case type"
 
@@ -277,7 +282,7 @@ class CaseType:
         plain = {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
-            if f.name not in {"situate", "survey", "options", "if_missing", "features"}
+            if f.name not in {"situate", "survey", "options", "if_missing", "derive", "features"}
         }
         plain["features"] = [
             {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.name != "compute"}

@@ -351,7 +351,9 @@ class Casebase:
             # transaction that began by reading would fail when it comes to write.
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            raise CbrError(f"cannot write to {self.path}: {error}") from None
+            busy = "another process has been writing to it for a minute; try again later"
+            why = busy if "locked" in str(error) else str(error)
+            raise CbrError(f"cannot write to {self.path}: {why}") from None
         changes = self.db.conn.total_changes
         try:
             self._define()

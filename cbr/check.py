@@ -62,7 +62,7 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
     for case_type in base.case_types:
         yield from _stage_findings(base, case_type)
     for saved in index_states(base, plugins):
-        if saved.state != "fresh":
+        if saved.state == "damaged":  # a stale one is only out of use
             again = f"`cbr index {base.path} --stage {saved.stage} --kind {saved.kind}`"
             yield f"{saved.file} is {saved.state}: {saved.reason}; {again} builds it again"
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cbr.neighbours import Neighbours, Progress, shares
-from cbr.polls import SOLVED
+from cbr import polls
+from cbr.neighbours import Neighbours, Progress
 from cbr.retrieve import Retriever
 from cbr.vectors import Cases, Floats, Ints
 
@@ -23,7 +23,8 @@ from cbr.vectors import Cases, Floats, Ints
 class Row:
     """The cases of one solution.
 
-    `predicted`: share whose solution is commonest (or equal first) among their k nearest;
+    `predicted`: share whose solution is the commonest among their k nearest (where others are as
+    common, a part of it);
     `pivotal`: share that no other solves; `idle`: share that solve no other; `coverage` and
     `most_coverage`: how many a case solves, on average and at most; `groups`, and the cases of the
     `largest`.
@@ -59,9 +60,8 @@ def competence(
     """What the cases of a stage can solve; with `cases`, records are known."""
     near = Neighbours(retriever, k, cases, progress)
     left = near.everything()
-    # This also makes every list long enough for what follows.
-    predicted = near.judge(np.arange(len(near.vector)), left) == SOLVED
-    solved_by, solves, group = shares(near, left)
+    _, predicted = near.judge_all(left)
+    solved_by, solves, group = polls.shares(*near.given(left))
     counts = near.vectors.counts.reshape(-1)
     cell = near.vector * near.vectors.counts.shape[1] + near.solution
     coverage: Floats = (solves / np.maximum(counts, 1))[cell]

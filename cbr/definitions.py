@@ -141,19 +141,22 @@ def _weighed(stored: CaseType, given: GivenWeights, plugins: Plugins | None) -> 
 
 
 def _stages_of(base: Casebase, given: GivenWeights, plugins: Plugins | None) -> list[str]:
-    """The stages of a casebase that weights name; all where they name none, or none of it."""
+    """The stages of a casebase that weights name; all where they name none of it, which then says
+    so. Weights that are not by stage need it named."""
     read = read_weights(base.case_types[0], given, plugins)
-    named = read.stages if isinstance(read, Weights) else base.stages
-    return [stage for stage in base.stages if stage in named] or base.stages
+    if not isinstance(read, Weights):
+        return base.stages if str(given).startswith("random:") else [base.stage(None)]
+    return [stage for stage in base.stages if stage in read.stages] or base.stages
 
 
 def complete(
     case_type: CaseType, values: Mapping[str, Value], plugins: Plugins
 ) -> dict[str, Value]:
-    """Values, and every computed feature that follows from them by a plugin that is loaded."""
+    """Values, and every feature that follows from them by a plugin that is loaded."""
     current = as_loaded(case_type, plugins)
-    done = dict(values)
-    columns: dict[str, Any] = {name: np.array([value]) for name, value in values.items()}
+    # What is given stays; a feature that is computed must agree with it.
+    known = {**(current.derive(values, case_type) if current.derive else {}), **values}
+    columns: dict[str, Any] = {name: np.array([value]) for name, value in known.items()}
     for feature in current.features:
         if feature.computed and feature.compute is not None:
             value = _computed(feature, columns)
@@ -163,8 +166,8 @@ def complete(
                     f"{feature.name} is given as {given}, but the other features make it {value}"
                 )
             if value is not None:
-                done[feature.name] = value
-    return done
+                known[feature.name] = value
+    return known
 
 
 def _alike(one: Value, two: Value | None) -> bool:

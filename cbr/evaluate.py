@@ -24,10 +24,10 @@ Progress = Callable[[float, float, int], None]
 
 @dataclass(frozen=True)
 class Figure:
-    """A mean and half the width of its 95 % interval, over records."""
+    """A mean and half the width of its 95 % interval, over records; of one record there is none."""
 
     mean: float
-    ci95: float
+    ci95: float | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def evaluate(
                     progress(done, 2 * len(weights) * len(asked), done)
             found.append((label, predictor, np.concatenate(chances), constants))
     judged = [_judge(cases, asked, *one, found) for one in found]
-    known = len(tasks[0].known)
+    known = len(tasks[0].known) - tasks[0].leave_out
     return Evaluation(cases.case_type.stage, name, known, len(asked), judged)
 
 
@@ -131,6 +131,8 @@ def _judge(
 
 def _figure(values: Floats, record: Ints) -> Figure:
     """The mean, and its interval where cases of one record go together."""
-    _, of_case = np.unique(record, return_inverse=True)
+    distinct, of_case = np.unique(record, return_inverse=True)
+    if len(distinct) < 2:
+        return Figure(float(values.mean()), None)
     off = np.bincount(of_case, values - values.mean())
     return Figure(float(values.mean()), float(1.96 * np.sqrt((off**2).sum()) / len(values)))

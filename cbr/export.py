@@ -16,7 +16,8 @@ from cbr.casebase import Casebase
 from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.guard import guarded
 from cbr.plugins import Plugins, default_plugins
-from cbr.sources import CaseSource, whole_file
+from cbr.sources import CaseSource
+from cbr.whole import whole_file
 
 _ROWS = 50_000
 Rows = Iterator[Sequence[tuple[Any, ...]]]

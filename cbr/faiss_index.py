@@ -22,26 +22,45 @@ from cbr.index import Found, Reach
 from cbr.measure import Bound
 from cbr.vectors import Floats, Ints, Vectors
 
-#: What an index of each kind is built with, where nothing else is said. `lists` 0: by size.
+#: What an index of each kind is built with, where nothing else is said. 0: by size.
 USUAL: Mapping[str, Mapping[str, int]] = {
     "faiss-flat": {"few": 64, "anchors": 32},
-    "faiss-hnsw": {"dimensions": 48, "links": 32, "effort": 80},
-    "faiss-ivf": {"dimensions": 48, "lists": 0, "bits": 8},
+    "faiss-hnsw": {"dimensions": 0, "links": 32, "effort": 80},
+    "faiss-ivf": {"dimensions": 0, "lists": 0, "bits": 8},
 }
 #: Anchors of a feature where they do not become dimensions themselves.
-_ANCHORS = 64
-#: Clusters that are searched: more costs little, because what is found there is scored anyway.
+_ANCHORS = 128
+#: Dimensions up to so many vectors: the closer they lie, the finer points must tell them apart.
+_DIMENSIONS = ((300_000, 48), (3_000_000, 64), (float("inf"), 96))
+#: Clusters at most: finding the cluster of each vector takes longest when ten million are added.
+_LISTS = 4096
+#: Clusters that are searched, at least.
 _PROBES = 16
+#: Vectors in them for each that is to be fetched, at least.
+_LOOKED_AT = 16
 #: Vectors in a cluster, at least.
 _IN_LIST = 40
 #: Vectors of a cluster by which its centre is found.
 _TRAINED = 64
+#: How often the centres are moved.
+_ROUNDS = 10
+#: Vectors that are added at a time, so that their points need not all be in memory.
+_ADDED = 1 << 18
+#: Vectors at which a search of a graph may begin, for each root of the number of all.
+_STARTS = 16
+#: At how many it does.
+_BEGUN = 16
+#: What FAISS calls it when a search begins at all of them together.
+_FROM_ALL = 2
 #: Similarities of points closer than this are the same: they are sums of 32-bit numbers.
 _SAME = 1e-5
 #: How far the similarity of two points may be from that of the cases they stand for.
 _NEARLY = 0.01
 #: From how many targets (in FAISS 1.15: numbers) on they are compared as a product of matrices.
 _PRODUCTS = 20
+#: What parameters may be at most: more takes hours and finds nothing else.
+_MOST = {"few": 100_000, "anchors": 100_000, "dimensions": 4_096, "links": 512, "effort": 10_000}
+_MOST |= {"lists": 1_000_000, "bits": 32}
 #: Targets whose candidates are scored together.
 _AT_A_TIME = 1024
 #: Similarities that may be in hand at a time.
@@ -76,22 +95,25 @@ def build(
     if not weights.any():
         raise BadValue(f"all weights of {vectors.case_type.stage!r} are 0; an index needs one")
     embedding = compressed(vectors, measures, weights, _ANCHORS, chosen["dimensions"])
-    points = embedding.vectors(vectors.values)
-    inner = _hnsw(points, chosen) if kind == "faiss-hnsw" else _ivf(points, chosen)
-    return Built(kind, chosen, weights, embedding, inner)
+    lay_out = _hnsw if kind == "faiss-hnsw" else _ivf
+    return Built(kind, chosen, weights, embedding, lay_out(embedding, vectors.values, chosen))
 
 
 def _settled(kind: str, given: Mapping[str, int], count: int) -> dict[str, int]:
     chosen = {name: given.get(name) or usual for name, usual in USUAL[kind].items()}
+    if kind != "faiss-flat" and not chosen["dimensions"]:
+        chosen["dimensions"] = next(some for most, some in _DIMENSIONS if count <= most)
     if kind == "faiss-ivf":
         # Twice the root of their number, so that finding a cluster and searching it cost alike.
         by_size = 1 << round(np.log2(2 * np.sqrt(count)))
-        chosen["lists"] = max(1, min(chosen["lists"] or by_size, count // _IN_LIST))
+        chosen["lists"] = chosen["lists"] or min(by_size, _LISTS)
+        chosen["lists"] = max(1, min(chosen["lists"], count // _IN_LIST))
         if chosen["bits"] not in {4, 8, 16, 32}:
             raise BadValue(f"bits of {kind!r} is {chosen['bits']}; it must be 4, 8, 16 or 32")
     for name, value in chosen.items():
-        if value < (2 if name in {"links", "anchors"} else 1):
-            raise BadValue(f"{name} of {kind!r} is {value}; that is too few")
+        least, most = 2 if name in {"links", "anchors"} else 1, _MOST[name]
+        if not least <= value <= most:
+            raise BadValue(f"{name} of {kind!r} is {value}; it must be {least} to {most:,}")
     return chosen
 
 
@@ -103,21 +125,22 @@ def _flat(points: Points) -> Any:
     return inner
 
 
-def _hnsw(points: Points, chosen: Mapping[str, int]) -> Any:
+def _hnsw(embedding: Embedding, values: NDArray[np.float32], chosen: Mapping[str, int]) -> Any:
     faiss = library()
-    graph = faiss.IndexHNSWFlat(points.shape[1], chosen["links"])
+    graph = faiss.IndexHNSWFlat(embedding.dimensions, chosen["links"])
     graph.hnsw.efConstruction = chosen["effort"]
     # Vectors are sorted, and a graph that grows along an order has parts that are hard to reach.
-    shuffled = np.random.default_rng(0).permutation(len(points))
+    # So the first ones in it are also spread over all, and a search may begin at them.
+    shuffled = np.random.default_rng(0).permutation(len(values))
     inner = faiss.IndexIDMap(graph)
     with one_thread():
-        inner.add_with_ids(points[shuffled], shuffled)
+        inner.add_with_ids(embedding.vectors(values[shuffled]), shuffled)
     return inner
 
 
-def _ivf(points: Points, chosen: Mapping[str, int]) -> Any:
+def _ivf(embedding: Embedding, values: NDArray[np.float32], chosen: Mapping[str, int]) -> Any:
     faiss = library()
-    lists, dimensions = chosen["lists"], points.shape[1]
+    lists, dimensions = chosen["lists"], embedding.dimensions
     centres = faiss.IndexFlatL2(dimensions)
     if chosen["bits"] == 32:
         inner = faiss.IndexIVFFlat(centres, dimensions, lists)
@@ -126,12 +149,45 @@ def _ivf(points: Points, chosen: Mapping[str, int]) -> Any:
         quantizer = getattr(faiss.ScalarQuantizer, bits)
         inner = faiss.IndexIVFScalarQuantizer(centres, dimensions, lists, quantizer)
     inner.cp.min_points_per_centroid = 1  # fewer than FAISS likes is no news to the reader
-    most = min(len(points), lists * _TRAINED)
-    some = np.random.default_rng(0).choice(len(points), most, replace=False)
+    inner.cp.niter = _ROUNDS
+    most = min(len(values), lists * _TRAINED)
+    some = np.random.default_rng(0).choice(len(values), most, replace=False)
     with one_thread():
-        inner.train(points[some])
-        inner.add(points)
+        inner.train(embedding.vectors(values[some]))
+        for at in range(0, len(values), _ADDED):
+            inner.add(embedding.vectors(values[at : at + _ADDED]))
     return inner
+
+
+def _through_graph(inner: Any, points: Points, fetch: int, breadth: int) -> tuple[Floats, Ints]:
+    """Search a graph from those of its first vectors that are nearest: distances and numbers.
+
+    Groups of cases that are alike have hardly a link to others, and a search that comes from the
+    top of the graph ends in the wrong one.
+    """
+    faiss = library()
+    graph = faiss.downcast_index(inner.index)
+    first = min(graph.ntotal, int(_STARTS * np.sqrt(graph.ntotal)))
+    held = faiss.downcast_index(graph.storage).get_xb()
+    spread = faiss.rev_swig_ptr(held, first * graph.d).reshape(first, graph.d)
+    away, start = faiss.knn(points, spread, min(first, _BEGUN))
+    start = np.ascontiguousarray(start, np.int32)
+    distance = np.empty((len(points), fetch), np.float32)
+    number = np.empty((len(points), fetch), np.int64)
+    graph.search_level_0(
+        len(points),
+        faiss.swig_ptr(points),
+        fetch,
+        faiss.swig_ptr(start),
+        faiss.swig_ptr(away),
+        faiss.swig_ptr(distance),
+        faiss.swig_ptr(number),
+        start.shape[1],
+        _FROM_ALL,
+        faiss.SearchParametersHNSW(efSearch=breadth),
+    )
+    numbers = faiss.rev_swig_ptr(inner.id_map.data(), graph.ntotal)
+    return distance.astype(np.float64), np.where(number < 0, -1, numbers[number])
 
 
 def library() -> Any:
@@ -238,12 +294,17 @@ class FaissIndex:
                 return similarity.astype(np.float64), number
             if kind == "faiss-hnsw":
                 breadth = max(fetch, self.search.breadth)
-                how = faiss.SearchParametersHNSW(efSearch=breadth)
+                distance, number = _through_graph(inner, points, fetch, breadth)
             else:
-                probes = (self.search.probes or _PROBES) * fetch // first
+                probes = (self.search.probes or self._probes(first)) * fetch // first
                 how = faiss.SearchParametersIVF(nprobe=min(probes, inner.nlist))
-            distance, number = inner.search(points, fetch, params=how)
+                distance, number = inner.search(points, fetch, params=how)
         return np.where(number < 0, -1.0, 1.0 - distance.astype(np.float64) / 2), number
+
+    def _probes(self, fetch: int) -> int:
+        """How many clusters are searched where nothing is said."""
+        lists = self.built.parameters["lists"]
+        return max(_PROBES, -(-_LOOKED_AT * fetch * lists // len(self.vectors)))
 
     def _enough(self, similarity: Floats, number: Ints, reach: Reach) -> NDArray[np.bool_]:
         """For each target, whether what was fetched reaches beyond what was asked for."""
@@ -265,12 +326,17 @@ class FaissIndex:
         anchors = self.built.embedding.anchors.values
         return all(len(a) == len(c[0]) for a, c in zip(anchors, self.vectors.columns, strict=True))
 
-    def _verify_weights(self, weights: Floats) -> None:
+    def fits(self, weights: Floats) -> bool:
+        """Whether it is laid out for these weights, [q, d]."""
         mine = self.built.weights
         if mine is None:
-            return
+            return True
         asked = weights / weights.sum(axis=1, keepdims=True)
-        if not np.allclose(asked, mine / mine.sum(), rtol=1e-6, atol=1e-9):
+        return np.allclose(asked, mine / mine.sum(), rtol=1e-6, atol=1e-9)
+
+    def _verify_weights(self, weights: Floats) -> None:
+        mine = self.built.weights
+        if mine is not None and not self.fits(weights):
             indexed = self.vectors.case_type.indexed
             given = ",".join(f"{f.name}={w:g}" for f, w in zip(indexed, mine.tolist(), strict=True))
             raise BadValue(

@@ -83,5 +83,6 @@ def cbr_info(casebase: Casebase) -> Mapping[str, Any] | None:
 
 
 @spec
-def cbr_add_hooks(manager: pluggy.PluginManager) -> None:
-    """Hook specs of the plugin's own, which other plugins implement."""
+def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str] | None:
+    """Hook specs of the plugin's own, which other plugins implement; returns the kinds of thing
+    that they give ("bot" for a hook `cbr_bots`)."""

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from cbr.index import Index, IndexKind, Scan
+from cbr.index import Found, Index, IndexKind, Reach, Scan
 from cbr.measure import Bound
 from cbr.vectors import Vectors
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cbr.faiss_index import FaissIndex
+    from cbr.trie import Trie
+
 #: Comparing so many values takes no longer than loading what is compiled.
 _FEW = 100_000
+#: With fewer vectors the tree is fast however they lie.
+_MANY = 20_000
+#: Cases are sparse where those nearest to one of them lose more than this,
+_SPARSE = 0.05
+#: when so many are taken,
+_NEAREST = 20
+#: on average over so many of them.
+_SAMPLE = 32
+#: A policy that takes more cases has the tree: scoring them takes longer than finding them.
+_TAKEN = 250
 
 
 def _exact(vectors: Vectors, measures: Sequence[Bound]) -> Index:
@@ -19,8 +39,91 @@ def _exact(vectors: Vectors, measures: Sequence[Bound]) -> Index:
 
 
 def _auto(vectors: Vectors, measures: Sequence[Bound]) -> Index:
-    few = len(vectors) * len(measures) < _FEW
-    return Scan(vectors, measures) if few else _exact(vectors, measures)
+    if len(vectors) * len(measures) < _FEW:
+        return Scan(vectors, measures)
+    if len(vectors) < _MANY or vectors.beside is None:
+        return _exact(vectors, measures)
+    from cbr.saved_index import path_of
+
+    stage = vectors.case_type.stage
+    saved = [kind for kind in Auto.kinds if path_of(vectors.beside, stage, kind).exists()]
+    return Auto(vectors, measures) if saved else _exact(vectors, measures)
+
+
+class Auto:
+    """The tree; where cases are sparse, a saved FAISS index that fits.
+
+    A tree cuts off branches that lose more than the nearest cases do, so it is slow only where
+    these lose much. What is chosen follows from the casebase, its indices, the weights and the
+    policy, never from a clock.
+    """
+
+    kinds = ("faiss-ivf", "faiss-hnsw")
+
+    def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
+        from cbr.trie import Trie
+
+        self.vectors = vectors
+        self.measures = list(measures)
+        self.tree: Trie = Trie(vectors, measures)
+        self.told = False
+
+    def candidates(
+        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Sequence[NDArray[np.int64]]:
+        return self.chosen(weights, reach).candidates(targets, weights, reach)
+
+    def nearest(
+        self, codes: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Found:
+        return self.chosen(weights, reach).nearest(codes, weights, reach)
+
+    def chosen(self, weights: NDArray[np.float64], reach: Reach) -> Trie | FaissIndex:
+        """What answers targets with these weights [q, d]."""
+        rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
+        if max(rooms) > _TAKEN or not self.sparse:
+            return self.tree
+        for index in self.saved:
+            if index.fits(weights):
+                self._tell(index.built.kind)
+                return index
+        return self.tree
+
+    def _tell(self, kind: str) -> None:
+        if not self.told:
+            self.told = True
+            warnings.warn(
+                f"cases are sparse, so --index auto uses {kind}, which may miss one; "
+                f"--index exact misses none",
+                stacklevel=2,
+            )
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether the nearest cases of some of the casebase's own lose much similarity."""
+        import numpy as np
+
+        own = np.array([feature.weight for feature in self.vectors.case_type.indexed], np.float64)
+        if not own.any():
+            return False
+        drawn = np.random.default_rng(0).choice(len(self.vectors), _SAMPLE, replace=False)
+        codes, weights = self.vectors.values[drawn], np.broadcast_to(own, (_SAMPLE, len(own)))
+        found = self.tree.nearest(codes, weights, Reach(2.0, fallback=_NEAREST))
+        lost = 1.0 - found.similarity[found.start[1:] - 1]
+        return float(lost.mean()) > _SPARSE
+
+    @cached_property
+    def saved(self) -> list[FaissIndex]:
+        """Saved indices that are of this casebase as it is."""
+        from cbr.faiss_index import FaissIndex, Search
+        from cbr.saved_index import fitting
+
+        found = []
+        for kind in self.kinds:
+            built = fitting(kind, self.vectors, self.measures)
+            if built is not None:
+                found.append(FaissIndex(self.vectors, self.measures, built, Search()))
+        return found
 
 
 def _flat(
@@ -67,7 +170,9 @@ def _ivf(
 
 # A parameter of 0 is what the saved index has, or what suits.
 KINDS = (
-    IndexKind("auto", _auto, "scan where there is little to compare, else exact"),
+    IndexKind(
+        "auto", _auto, "scan for little, exact for much, a saved FAISS index where cases are sparse"
+    ),
     IndexKind("exact", _exact, "a tree that leaves out what cannot be near"),
     IndexKind("scan", Scan, "scores every vector"),
     IndexKind("faiss-flat", _flat, "FAISS compares points with every vector, for any weights"),

@@ -1,16 +1,17 @@
 """Weights learned from the cases themselves.
 
-They are those under which the soft kernel gives the recorded solutions the highest chance, each
-case left out together with all others of its record. Steps follow the gradient (Adam) on draws of
-some cases against some thousand others. A part of the records is kept apart, and decides how far to
-go from the weights it began with: what retrieval needs is not quite what the soft kernel does, so
-neither predictor may lose by it.
+They are those under which the recorded solutions are likeliest, each case left out together with
+all others of its record: by the soft kernel and by retrieval made soft (`cbr.soft`), added up.
+The two want somewhat different weights, as the kernel has a bandwidth of its own and retrieval a
+fixed threshold. Steps follow the gradient (Adam) on draws of some cases against many others. A part
+of the records is kept apart, and decides how far to go: neither predictor may lose by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,13 +25,13 @@ from cbr.trie import Trie
 from cbr.vectors import Cases, Floats, Ints
 
 #: Cases drawn for one step, and others that they are compared with.
-_ASKED, _KNOWN = 64, 16_000
+_ASKED, _KNOWN = 64, 60_000
 #: Share of the records kept apart, and cases of them that are looked at.
-_APART, _LOOKED_AT = 0.2, 8_000
-#: Cases of them by which the soft kernel is judged in the end.
-_FITTED = 2_000
-#: How far from the first weights to the learned ones is tried in the end.
-_WAY = (0.1, 0.25, 0.4, 0.6, 0.8, 1.0)
+_APART, _LOOKED_AT = 0.2, 5_000
+#: Cases of them by which the soft kernel is judged.
+_FITTED = 1_500
+#: Where on the way weights are judged.
+_LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 #: Called with steps done, steps in all, and steps done.
 Progress = Callable[[float, float, int], None]
@@ -68,46 +69,55 @@ def learn(
     rng = np.random.default_rng([seed, len(cases)])
     soft = Soft.of(cases, measures)
     train, apart = _parted(cases, rng)
-    before = fit_constants(soft, start, train, apart[:_FITTED])
-    # A weight of 0 has no gradient in its logarithm, so it begins as a small one.
-    begin = np.maximum(start, 0.02 * start.max())
-    logs = np.append(np.log(before.beta * begin / begin.sum()), np.log(before.alpha))
-    mean = logs
-    moment, square = np.zeros(len(logs)), np.zeros(len(logs))
-    for taken in range(1, steps + 1):
-        asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
-        others = rng.choice(train, min(_KNOWN, len(train)), replace=False)
-        _, gradient = soft.gradient(asked, others, *_parts(logs, len(others) / len(train)))
-        moment = 0.9 * moment + 0.1 * gradient
-        square = 0.99 * square + 0.01 * gradient**2
-        move = moment / (1 - 0.9**taken) / (np.sqrt(square / (1 - 0.99**taken)) + 1e-8)
-        logs = logs + 0.08 * (1.0 - 0.9 * taken / steps) * move
-        # What is learned is the mean of many steps: each alone follows its draw.
-        mean = 0.95 * mean + 0.05 * logs
-        if progress:
-            progress(taken, steps, taken)
     judge = _Judge(cases, measures, policy, soft, train, apart)
     first = judge.of(start)
-    best = judge.best(first, begin, mean[:-1])
-    best = judge.polished(best)
+    # A weight of 0 has no gradient in its logarithm, so it begins as a small one.
+    begin = np.maximum(start, 0.02 * start.max())
+    kernel = first.predicted.soft
+    climb = _Climb(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
+    looks = {max(1, round(share * steps)) for share in _LOOKS}
+    tried = []
+    for taken in range(1, steps + 1):
+        asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
+        known = rng.choice(train, min(_KNOWN, len(train)), replace=False)
+        *scale, alpha = np.exp(climb.at)
+        by_kernel, by_rule = soft.gradients(
+            asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
+        )
+        # The kernel finds the features that tell; the rule alone might gather on any one of them,
+        # as its threshold is easier to reach with few features. So it comes in by and by.
+        climb.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
+        if taken in looks:
+            tried.append(judge.of(np.exp(climb.mean[:-1] - climb.mean[:-1].max())))
+        if progress:
+            progress(taken, steps, taken)
+    best = _fairest(first, tried)
     return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    """Weights, with the log-loss of each case kept apart by the rule and what the kernel does."""
+class _Climb:
+    """Steps along gradients (Adam, with smaller and smaller steps)."""
 
+    def __init__(self, at: Floats, steps: int) -> None:
+        self.at, self.steps, self.taken = at, steps, 0
+        #: The mean of many steps: each alone follows its draw.
+        self.mean = at
+        self._moment, self._square = np.zeros(len(at)), np.zeros(len(at))
+
+    def step(self, gradient: Floats) -> None:
+        self.taken += 1
+        self._moment = 0.9 * self._moment + 0.1 * gradient
+        self._square = 0.99 * self._square + 0.01 * gradient**2
+        moment = self._moment / (1.0 - 0.9**self.taken)
+        square = self._square / (1.0 - 0.99**self.taken)
+        size = 0.06 * (1.0 - 0.9 * self.taken / self.steps)
+        self.at = self.at + size * moment / (np.sqrt(square) + 1e-8)
+        self.mean = 0.95 * self.mean + 0.05 * self.at
+
+
+class _Tried(NamedTuple):
     weights: Floats
-    rule: Floats
-    soft: Constants
-
-    @property
-    def predicted(self) -> Predicted:
-        return Predicted(self.soft, float(self.rule.mean()))
-
-    @property
-    def loss(self) -> float:
-        return self.soft.log_loss + float(self.rule.mean())
+    predicted: Predicted
 
 
 class _Judge:
@@ -128,53 +138,36 @@ class _Judge:
         self.soft, self.train, self.apart = soft, train, apart
         self.asked, self.done = cases.values[apart], cases.solution[apart]
 
-    def rule(self, weights: Floats) -> Floats:
-        taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
-        return log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
-
     def of(self, weights: Floats) -> _Tried:
         kernel = fit_constants(self.soft, weights, self.train, self.apart[:_FITTED])
-        return _Tried(weights, self.rule(weights), kernel)
-
-    def best(self, first: _Tried, begin: Floats, learned: Floats) -> _Tried:
-        """The best on the way to the learned weights (logarithms) by which neither loses."""
-        began, learned = np.log(begin / begin.max()), learned - learned.max()
-        best = first
-        for part in _WAY:
-            there = self.of(np.exp(began + part * (learned - began)))
-            if there.loss < best.loss and _no_worse(there, first):
-                best = there
-        return best
-
-    def polished(self, best: _Tried) -> _Tried:
-        """With single weights doubled or halved where that serves both, once through all."""
-        for place in range(len(best.weights)):
-            for factor in (2.0, 0.5):
-                weights = best.weights.copy()
-                weights[place] *= factor
-                gain = best.rule - self.rule(weights)
-                # More than chance would have it, and only then is the kernel asked.
-                if gain.mean() > gain.std() / np.sqrt(len(gain)):
-                    there = self.of(weights)
-                    if _no_worse(there, best):
-                        best = there
-                        break
-        return best
+        taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
+        rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
+        return _Tried(weights, Predicted(kernel, float(rule.mean())))
 
 
-def _no_worse(there: _Tried, here: _Tried) -> bool:
-    soft = there.soft.log_loss <= here.soft.log_loss
-    return soft and float(there.rule.mean()) <= float(here.rule.mean())
+def _fairest(first: _Tried, tried: Sequence[_Tried]) -> _Tried:
+    """The weights by which both predictors gain, the smaller of their gains as large as can be,
+    each as a share of the most it gained; the first where there are none."""
+    gains = np.array([_losses(first) - _losses(one) for one in tried])
+    most = gains.max(axis=0)
+    if (most <= 0.0).any():
+        return first
+    least = (gains / most).min(axis=1)
+    return tried[int(least.argmax())] if least.max() > 0.0 else first
 
 
-def _parts(logs: Floats, share: float) -> tuple[Floats, float]:
-    """v and alpha of their logarithms, with alpha as much less as there are fewer cases."""
-    return np.exp(logs[:-1]), float(np.exp(logs[-1])) * share
+def _losses(tried: _Tried) -> Floats:
+    return np.array([tried.predicted.soft.log_loss, tried.predicted.rule])
 
 
 def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Cases to learn from and cases to look at, of different records."""
     records = np.unique(cases.record)
+    if len(np.unique(cases.solution)) < 2:
+        raise EmptyStage(
+            f"stage {cases.case_type.stage!r} has cases of one solution only, so there is nothing "
+            "to learn"
+        )
     if len(records) < 20:
         raise EmptyStage(
             f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "

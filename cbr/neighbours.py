@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr import polls
 from cbr.index import Found, Reach
-from cbr.polls import SHORT
+from cbr.polls import SHORT, Left, Lists, Whose
 from cbr.ranking import millionths
 from cbr.retrieve import Retriever
 from cbr.vectors import Cases, Floats, Ints, Vectors
-
-Mask = NDArray[np.bool_]
 
 #: Called with the vectors compared, how many are to be as far as is known, and the former again.
 Progress = Callable[[int, int, int], None]
@@ -38,30 +34,10 @@ _SPARE = (4, 20)
 _AT_ONCE = 2000
 
 
-@dataclass(eq=False)
-class Left:
-    """Which cases are left: `kept` [n] by case, `counts` [m, s] by vector and solution."""
-
-    kept: Mask
-    counts: Ints
-
-    def drop(self, near: Neighbours, cases: Ints) -> None:
-        """Take cases out, by place."""
-        self.kept[cases] = False
-        np.subtract.at(self.counts, (near.vector[cases], near.solution[cases]), 1)
-
-    @property
-    def filled(self) -> Mask:
-        """Vectors with a case, [m]."""
-        filled: Mask = self.counts.sum(axis=1) > 0
-        return filled
-
-
 class Neighbours:
-    """Lists of nearest vectors: that of v is ``number[first[v]:last[v]]``, nearest first.
+    """Lists of nearest vectors, made as they are needed.
 
-    A list holds whole groups of one similarity (`level`, in millionths), and `whole` says that
-    there is nothing behind it. Cases are known by place, in the order of `Vectors.case_ids`.
+    Cases are known by place, in the order of `Vectors.case_ids`.
     """
 
     def __init__(
@@ -78,16 +54,15 @@ class Neighbours:
         record = _record_of(vectors, cases)
         #: Whether other cases than the case itself are left out with it.
         self.by_record = record is not None
-        self.record = np.arange(len(self.vector)) if record is None else record
-        #: Cases by record, and in it by vector; those of record r from ``own_start[r]`` on.
-        self.own = np.lexsort((self.vector, self.record))
-        self.own_start = np.append(0, np.cumsum(np.bincount(self.record)))
-        self.own_vector = self.vector[self.own]
-        self.first = np.zeros(len(vectors), np.int64)
-        self.last = np.zeros(len(vectors), np.int64)
-        self.whole = np.zeros(len(vectors), bool)
-        self.number = np.empty(0, np.int32)
-        self.level = np.empty(0, np.int32)
+        if record is None:
+            record = np.arange(len(self.vector))
+        own = np.lexsort((self.vector, record))
+        own_start = np.append(0, np.cumsum(np.bincount(record)))
+        cases_of = (self.vector, self.solution, record, vectors.start)
+        self.whose = Whose(*cases_of, own, own_start, self.vector[own])
+        first, last = np.zeros((2, len(vectors)), np.int64)
+        number, level = np.empty((2, 0), np.int32)
+        self.lists = Lists(first, last, np.zeros(len(vectors), bool), number, level)
         self._used = 0
         #: How many cases each list was to hold; 0 if it was not made from the pool of today.
         self._asked = np.zeros(len(vectors), np.int64)
@@ -105,36 +80,34 @@ class Neighbours:
         """How many cases a list is to hold."""
         return _SPARE[0] * self.k + _SPARE[1]
 
-    @property
-    def lists(self) -> tuple[Any, ...]:
-        """The lists, as compiled functions take them."""
-        return self.first, self.last, self.whole, self.number, self.level
+    def given(self, left: Left) -> tuple[Lists, Whose, Left, int]:
+        """What the functions of `cbr.polls` go by."""
+        return self.lists, self.whose, left, self.k
 
-    def given(self, left: Left) -> tuple[Any, ...]:
-        """Lists, cases and whose record they are of, and what is left, as they take them."""
-        cases = (self.vector, self.solution, self.record)
-        own = (self.own, self.own_start, self.own_vector)
-        return *self.lists, *cases, *own, left.kept, left.counts, self.k
-
-    def judge(self, cases: Ints, left: Left) -> NDArray[np.int8]:
+    def judge(self, cases: Ints, left: Left) -> tuple[NDArray[np.int8], Floats]:
         """What the k nearest others that are left say of each case (given by place).
 
         SOLVED if its solution is the commonest or equal first, CONTRADICTED if another is more
-        common, NOTHING if there are no others.
+        common, NOTHING if there are no others. And the chance that they predict it: 1 if its
+        solution is the commonest, a half if another is as common, and so on.
         """
-        verdict = np.full(len(cases), SHORT, np.int8)
+        verdict, chance = np.full(len(cases), SHORT, np.int8), np.zeros(len(cases))
         while len(short := np.flatnonzero(verdict == SHORT)):
             self.need(self.vector[cases[short]], left)
-            verdict[short] = polls.judge(cases[short], *self.given(left))
+            verdict[short], chance[short] = polls.judge(cases[short], *self.given(left))
             again = short[verdict[short] == SHORT]
             self.extend(np.unique(self.vector[cases[again]]), left)
-        return verdict
+        return verdict, chance
+
+    def judge_all(self, left: Left) -> tuple[NDArray[np.int8], Floats]:
+        """The same of every case; all lists are long enough then."""
+        return self.judge(np.arange(len(self.vector)), left)
 
     def need(self, vectors: Ints, left: Left) -> None:
         """Make the lists that are not there yet."""
         there = np.zeros(len(self.vectors), bool)
         there[vectors] = True
-        self.extend(np.flatnonzero(there & (self.last == 0)), left)
+        self.extend(np.flatnonzero(there & (self.lists.last == 0)), left)
 
     def extend(self, vectors: Ints, left: Left) -> None:
         """Make lists anew that were too short, longer or without cases that are out.
@@ -156,17 +129,19 @@ class Neighbours:
                 self._keep(part, nearest(self._pool, self.vectors.values[part], int(size)))
                 self._tell(len(part))
             self._asked[some] = size
-            self.whole[some] = size >= self._pool.vectors.cases.sum()
+            self.lists.whole[some] = size >= self._pool.vectors.cases.sum()
 
     def _keep(self, vectors: Ints, found: Found) -> None:
-        end = self._used + len(found.number)
-        if end > len(self.number):
-            room = max(end, 2 * len(self.number), 32 * len(self.vectors))
-            self.number, self.level = (_longer(a, room) for a in (self.number, self.level))
-        self.number[self._used : end] = self._in_pool[found.number]
-        self.level[self._used : end] = millionths(found.similarity)
-        self.first[vectors] = self._used + found.start[:-1]
-        self.last[vectors] = self._used + found.start[1:]
+        begin, end = self._used, self._used + len(found.number)
+        _, _, _, number, level = self.lists
+        if end > len(number):
+            room = max(end, 2 * len(number), 32 * len(self.vectors))
+            number, level = _longer(number, room), _longer(level, room)
+            self.lists = self.lists._replace(number=number, level=level)
+        number[begin:end] = self._in_pool[found.number]
+        level[begin:end] = millionths(found.similarity)
+        self.lists.first[vectors] = begin + found.start[:-1]
+        self.lists.last[vectors] = begin + found.start[1:]
         self._used = end
 
     def _plan(self, vectors: int) -> None:
@@ -245,9 +220,3 @@ def _longer(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     longer = np.empty(size, np.int32)
     longer[: len(array)] = array
     return longer
-
-
-def shares(near: Neighbours, left: Left) -> tuple[Floats, Floats, Ints]:
-    """Who solves whom among the k nearest: see `polls.shares`. Lists must be long enough."""
-    found: tuple[Floats, Floats, Ints] = polls.shares(*near.given(left))
-    return found

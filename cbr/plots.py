@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cbr.errors import BadValue
+from cbr.whole import verify_place, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,7 @@ _NAMED = 3
 #: Rows that a panel has at least, so that one bar alone is no wall, and at most.
 _LEAST, _MOST = 5, 40
 _SHORT = 34
+_FORMATS = (".png", ".svg", ".pdf")
 _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 
 
@@ -52,12 +54,18 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
         save(figure, path)
 
 
+def verify_picture(path: Path) -> None:
+    """Whether a picture can be written here; asked before long work, not after it."""
+    if path.suffix.lower() not in _FORMATS:
+        raise BadValue(f"a picture is called FILE{' or FILE'.join(_FORMATS)}, not {path.name!r}")
+    verify_place(path)
+
+
 def save(figure: Figure, path: Path, **options: Any) -> None:
     """Write a picture, in the format that its name asks for."""
-    try:
-        figure.savefig(path, format=path.suffix[1:] or "png", **options)
-    except (OSError, ValueError) as error:
-        raise BadValue(f"cannot draw {path}: {error}") from None
+    verify_picture(path)
+    with whole_file(path) as part:
+        figure.savefig(part, format=path.suffix[1:].lower(), **options)
 
 
 def _title(answer: Explanation, record: str) -> str:

@@ -40,6 +40,15 @@ KINDS = {
 }
 
 
+def hook_of(kind: str) -> str:
+    """The hook that gives things of a kind; a plugin's own kind ("bot") is named after it.
+
+    >>> hook_of("similarity"), hook_of("bot")
+    ('cbr_similarities', 'cbr_bots')
+    """
+    return KINDS.get(kind, f"cbr_{kind.replace(' ', '_')}s")
+
+
 @dataclass
 class Plugin:
     """One plugin and what became of it. `origin` is a distribution, or the path of a file."""
@@ -69,6 +78,8 @@ class Plugins:
         self.manager.add_hookspecs(hookspecs)
         self.plugins: list[Plugin] = []
         self.files: list[Path] = []
+        #: What can be registered: kinds of the engine, and those that plugins bring.
+        self.kinds = list(KINDS)
         self._registered: dict[str, dict[str, tuple[Plugin, Any]]] = {}
         self._by_object: dict[int, Plugin] = {}
 
@@ -166,7 +177,8 @@ class Plugins:
         plugin.problems += _unmarked(module, dir(hookspecs))
         for impl in self.manager.hook.cbr_add_hooks.get_hookimpls():
             if impl.plugin is module:
-                impl.function(self.manager)
+                kinds: Any = impl.function(self.manager)
+                self.kinds += kinds or ()
 
     def _report_unknown_hooks(self) -> None:
         """As pluggy's `check_pending`, which stops at the first: every hook that has no spec."""
@@ -216,9 +228,9 @@ class Plugins:
 
     def given(self, kind: str) -> Iterator[tuple[Plugin, Any]]:
         """What each plugin's hook gives, the plugins in the order they were loaded."""
-        for plugin, given in self.call(KINDS[kind]):
+        for plugin, given in self.call(hook_of(kind)):
             try:
-                with guarded(KINDS[kind]):
+                with guarded(hook_of(kind)):
                     things = [getattr(thing, "__cbr__", thing) for thing in given or ()]
                     for thing in things:
                         _verify_is(thing, kind)
@@ -255,7 +267,7 @@ class Plugins:
     def registered_by(self, plugin: Plugin) -> dict[str, list[str]]:
         """Names that a plugin registered, by kind; clashes included."""
         names: dict[str, list[str]] = {}
-        for kind in KINDS:
+        for kind in self.kinds:
             mine = [thing.name for owner, thing in self.given(kind) if owner is plugin]
             if mine:
                 names[kind] = sorted(mine)
@@ -264,7 +276,7 @@ class Plugins:
     def clashes(self) -> list[str]:
         """A sentence for each kind in which two plugins use one name."""
         found = []
-        for kind in KINDS:
+        for kind in self.kinds:
             try:
                 self._all(kind)
             except NameClash as error:
@@ -319,7 +331,7 @@ def _import_file(path: Path) -> ModuleType:
 
 def _verify_is(thing: Any, kind: str) -> None:
     if getattr(thing, "kind", None) != kind or not isinstance(getattr(thing, "name", None), str):
-        raise PluginFailure(f"{KINDS[kind]} gave {thing!r}, which is no {kind}")
+        raise PluginFailure(f"{hook_of(kind)} gave {thing!r}, which is no {kind}")
 
 
 def _hooks_of_marked(module: Any) -> ModuleType | None:
@@ -328,7 +340,7 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
     for thing in vars(module).values():
         extension = getattr(thing, "__cbr__", None)
         if extension is not None and _is_of(thing, module):
-            by_hook.setdefault(KINDS[extension.kind], []).append(extension)
+            by_hook.setdefault(hook_of(extension.kind), []).append(extension)
     # A module that implements the hook says itself what it gives.
     givers = {n: _giver(things) for n, things in by_hook.items() if not hasattr(module, n)}
     if not givers:

@@ -25,9 +25,9 @@ from cbr.trie import Trie
 from cbr.vectors import Cases, Floats, Ints, Vectors
 
 #: Cases that the soft kernel compares with, at most.
-_KNOWN = 30_000
+_KNOWN = 60_000
 #: Share of the known records on which its constants are fitted, and cases of them.
-_FIT, _FITTED = 0.15, 600
+_FIT, _FITTED = 0.15, 1_500
 #: Targets that are compared at a time.
 _AT_ONCE = 250
 
@@ -57,13 +57,15 @@ def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[S
     """Each record is asked for once, by the records of all other folds."""
     records, of_case = np.unique(cases.record, return_inverse=True)
     if not 2 <= folds <= len(records):
-        raise BadValue(f"{folds} folds of {len(records)} records; it must be 2 or more, not more")
+        raise BadValue(f"{folds} folds of {len(records)} records; give 2 to {len(records)}")
     fold = rng.permutation(len(records)) % folds
     return [_split(fold[of_case] == number) for number in range(folds)]
 
 
 def leave_one_out(cases: Cases) -> list[Split]:
     """Each record is asked for by all others."""
+    if len(np.unique(cases.record)) < 2:
+        raise EmptyStage("all cases are of one record, so no other can be asked; build more")
     everything = np.arange(len(cases))
     return [Split(everything, everything, leave_out=True)]
 

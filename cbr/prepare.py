@@ -211,7 +211,9 @@ def _column(
     missing = ~np.isfinite(numbers)
     # A private feature may be missing, so there it is not wrong.
     bad = [] if feature.private else np.flatnonzero(missing).tolist()
-    reasons = {p: f"{feature.name} is {numbers[p]}; it must be a finite number" for p in bad}
+    reasons = {
+        p: f"{feature.name} is {numbers[p]}; it must be a finite number, up to 3e38" for p in bad
+    }
     return numbers, reasons, missing
 
 

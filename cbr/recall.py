@@ -168,7 +168,7 @@ def _settings(kind: str, mine: Retriever) -> Iterator[tuple[str, Search]]:
     usual = Search()
     if kind == "faiss-ivf":
         for probes in (2, 4, 8, 0, 32, 64):
-            yield f"probes={probes or 16}", usual._replace(probes=probes)
+            yield f"probes={probes or 'auto'}", usual._replace(probes=probes)
         return
     rooms: Sequence[float] = (mine.policy.looks.cap, mine.policy.looks.fallback)
     most = int(max((room for room in rooms if np.isfinite(room)), default=100))

@@ -31,8 +31,8 @@ import numpy as np
 
 from cbr import polls
 from cbr.errors import NoSuchName
-from cbr.neighbours import Left, Mask, Neighbours, Progress
-from cbr.polls import CONTRADICTED, SOLVED
+from cbr.neighbours import Neighbours, Progress
+from cbr.polls import CONTRADICTED, Left, Mask
 from cbr.ranking import millionths
 from cbr.retrieve import Retriever
 from cbr.vectors import Cases, Ints
@@ -66,11 +66,12 @@ def noise(near: Neighbours) -> Left:
     left = near.everything()
     while True:
         cases = np.flatnonzero(left.kept)
-        wrong = cases[near.judge(cases, left) == CONTRADICTED]
+        verdict, _ = near.judge(cases, left)
+        wrong = cases[verdict == CONTRADICTED]
         wrong = wrong[~_last(left, near.solution[wrong])[near.solution[wrong]]]
         if not len(wrong):
             return left
-        left.drop(near, wrong)
+        left.drop(near.whose, wrong)
 
 
 def icf(near: Neighbours) -> Left:
@@ -82,7 +83,7 @@ def icf(near: Neighbours) -> Left:
         going = going[~_last(left, near.solution[going])[near.solution[going]]]
         if not len(going):
             return left
-        left.drop(near, going)
+        left.drop(near.whose, going)
 
 
 def _last(left: Left, going: Ints) -> Mask:
@@ -103,11 +104,11 @@ def redundant(near: Neighbours) -> Left:
     grown = True
     while grown:
         before, at = int(left.counts.sum()), 0
-        while (at := polls.condense(cells, at, left.counts, filled, *near.lists)) < len(cells):
+        while (at := polls.condense(cells, at, left.counts, filled, near.lists)) < len(cells):
             if filled.sum() > _FEW:
                 # The next ones will need it as well, and many at once are quicker.
                 coming = np.unique(cells[at : at + _AHEAD, 0])
-                near.extend(coming[polls.silent(coming, filled, *near.lists)], everything)
+                near.extend(coming[polls.silent(coming, filled, near.lists)], everything)
                 continue
             vector, solution = cells[at]
             says = _nearest_says(near.retriever, vector, left.counts, filled)
@@ -133,16 +134,14 @@ def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Mask)
 
 def bbnr(near: Neighbours) -> Left:
     left = near.everything()
-    everyone = np.arange(len(near.vector))
-    verdict = near.judge(everyone, left)
+    verdict, _ = near.judge_all(left)
     liability, cell, case = polls.blame(verdict, *near.given(left))
     order = np.argsort(-liability, kind="stable")[: np.count_nonzero(liability)]
     covered = case[np.argsort(cell, kind="stable")]
     start = np.append(0, np.cumsum(np.bincount(cell, minlength=len(liability))))
     at = 0
     while True:
-        tried = (order, at, start, covered, near.vectors.start)
-        at, short = polls.edit(*tried + near.given(left))
+        at, short = polls.edit(order, at, start, covered, *near.given(left))
         if short < 0:
             return left
         near.extend(np.array([short]), left)
@@ -170,19 +169,15 @@ def refine(
     if method not in METHODS:
         raise NoSuchName("method", method, METHODS)
     near = Neighbours(retriever, k, cases, progress)
-    before = _accuracy(near, near.everything())
+    _, before = near.judge_all(near.everything())
     left = METHODS[method](near)
+    _, after = near.judge_all(left)
     return Refinement(
         method,
         k,
         np.sort(near.vectors.case_ids[~left.kept]).tolist(),
         len(near.vector),
-        before,
-        _accuracy(near, left),
+        float(before.mean()),
+        float(after.mean()),
         near.by_record,
     )
-
-
-def _accuracy(near: Neighbours, left: Left) -> float:
-    everyone = np.arange(len(near.vector))
-    return float(np.mean(near.judge(everyone, left) == SOLVED))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import warnings
 import zipfile
 import zlib
@@ -24,15 +23,16 @@ import numpy as np
 
 from cbr.case import CaseType
 from cbr.embedding import Anchors, Embedding
-from cbr.errors import BadValue, CbrError
+from cbr.errors import CbrError
 from cbr.faiss_index import USUAL, Built, FaissIndex, Search, build, library, one_thread
 from cbr.guard import one_line
 from cbr.measure import Bound
 from cbr.plugins import Plugins
 from cbr.spec import Spec
 from cbr.vectors import Floats, Vectors
+from cbr.whole import whole_file
 
-FORMAT, VERSION = "cbr-faiss-index", 1
+FORMAT, VERSION = "cbr-faiss-index", 2
 _STAMP, _EMBEDDING, _INDEX = "stamp.json", "embedding.npz", "index.faiss"
 
 #: What must be known of an index before it is used.
@@ -83,17 +83,29 @@ def _saved(
         return None
     stage = vectors.case_type.stage
     path = path_of(vectors.beside, stage, kind)
-    remedy = f"`cbr index {vectors.beside} --stage {stage} --kind {kind}`"
+    spec = Spec(kind, {name: value for name, value in given.items() if value})
+    remedy = f"`cbr index {vectors.beside} --stage {stage} --kind '{spec}'`"
     if not path.exists():
         warnings.warn(f"{kind} is built for this once; {remedy} saves it", stacklevel=3)
         return None
     try:
-        return load(path, vectors, measures, given)
+        return load(path, kind, vectors, measures, given)
     except (_Stale, _Damaged) as error:
         state = "stale" if isinstance(error, _Stale) else "damaged"
         warnings.warn(
             f"{path} is {state} ({error}) and not used; {remedy} builds it again", stacklevel=3
         )
+        return None
+
+
+def fitting(kind: str, vectors: Vectors, measures: Sequence[Bound]) -> Built | None:
+    """The saved index if there is one that fits."""
+    if vectors.beside is None:
+        return None
+    path = path_of(vectors.beside, vectors.case_type.stage, kind)
+    try:
+        return load(path, kind, vectors, measures, {}) if path.exists() else None
+    except (_Stale, _Damaged):
         return None
 
 
@@ -120,25 +132,20 @@ def save(built: Built, vectors: Vectors, measures: Sequence[Bound], path: Path) 
         "own_weights": _own(built.weights, vectors.case_type),
         "checksums": {name: _checksum(data) for name, data in parts.items()},
     }
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(_STAMP, json.dumps(stamp, indent=1, ensure_ascii=False))
-            for name, data in parts.items():
-                archive.writestr(name, data)
-        part.replace(path)
-    except OSError as error:
-        raise BadValue(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+        plain = json.dumps(stamp, indent=1, ensure_ascii=False).encode()
+        archive.writestr(_STAMP, plain)
+        archive.comment = _checksum(plain).encode()
+        for name, data in parts.items():
+            archive.writestr(name, data)
 
 
 def load(
-    path: Path, vectors: Vectors, measures: Sequence[Bound], given: Mapping[str, int]
+    path: Path, kind: str, vectors: Vectors, measures: Sequence[Bound], given: Mapping[str, int]
 ) -> Built:
     """A saved index that fits these vectors, measures and parameters."""
     faiss = library()
-    stamp, parts = _read(path)
+    stamp, parts = _read(path, kind)
     _verify_definition(stamp, vectors.case_type, vectors.digest, dict(enumerate(measures)))
     if stamp["vectors_digest"] != _vectors_digest(vectors):
         raise _Stale("it is of other vectors")
@@ -168,7 +175,7 @@ def states(
                 continue
             weights, state, reason = None, "fresh", ""
             try:
-                stamp, _ = _read(path)
+                stamp, _ = _read(path, kind)
                 if stamp["weights"] is not None:
                     names = [feature["name"] for feature in stamp["features"]]
                     weights = dict(zip(names, stamp["weights"], strict=True))
@@ -215,8 +222,8 @@ def _verify_definition(
                 )
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The stamp and the other parts of a file, whole."""
+def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The stamp and the other parts of a file of that kind, whole."""
     try:
         with zipfile.ZipFile(path) as archive:
             stamp = json.loads(archive.read(_STAMP))
@@ -224,9 +231,13 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
                 raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
             if not stamp.keys() >= _NEEDED:
                 raise _Stale("its stamp leaves out what must be known")
+            if stamp["kind"] != kind:
+                raise _Stale(f"it is of kind {stamp['kind']}")
+            if archive.comment.decode() != _checksum(archive.read(_STAMP)):
+                raise _Damaged("its stamp is not the one that was written")
             parts = {name: archive.read(name) for name in stamp["checksums"]}
         whole = all(_checksum(parts[name]) == stamp["checksums"][name] for name in parts)
-    except _Stale:
+    except (_Stale, _Damaged):
         raise
     # A zip reader meets damage in many ways, and says so in as many.
     except (

@@ -32,7 +32,7 @@ def score(
         distinct, of_vector = vectors.columns[place]
         if bound.feature.is_number and len(distinct) > _DISTINCT:
             given = codes[:, place].astype(np.float64)[target]
-            local = bound.pairs(given, distinct.astype(np.float64)[of_vector[number]])
+            local = bound.pairs(given, distinct[of_vector[number]].astype(np.float64))
         else:
             each, which = np.unique(codes[:, place], return_inverse=True)
             local = bound.grid(each, distinct)[which.reshape(-1)[target], of_vector[number]]

@@ -1,4 +1,6 @@
-"""The soft kernel: every case has a say, the more similar the more.
+"""The soft kernel, and retrieval made soft: what weights are learned by.
+
+In the soft kernel every case has a say, the more similar the more.
 
 The chance of a solution in a situation is
 
@@ -9,6 +11,14 @@ with s the weighted mean of local similarities. It is smooth in the weights, so 
 learned by gradient, and has no edge at which a case drops out. Written with v = beta weight / sum
 of weights for each feature, weights and beta are one vector of numbers above 0.
 
+Retrieval takes the cases beyond an edge, which no gradient can follow. Made soft, a case counts by
+how far beyond the edge it is,
+
+    share = 1 / (1 + e^((edge - s) / width))
+
+where the edge is that of the policy: its threshold, or the similarity of the last case it has room
+for. The chance of a solution then follows from the shares as it does from the cases retrieved.
+
 Features with many values are rounded to some hundred of them: here an answer need not be exact.
 """
 
@@ -16,19 +26,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.index import Reach
 from cbr.measure import Bound
 from cbr.vectors import Cases, Floats, Ints
 
-#: Cases on which the constants are looked for; others only judge them.
-_SEARCHED = 400
+#: What is tried for alpha, for each beta.
+_ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
+#: How soft the edge of retrieval is, in similarity.
+_WIDTH = 0.004
+#: What counts less than e to this is left out.
+_FAR = 16.0
 #: Values to which a feature with more of them is rounded, with about as many cases each.
 _VALUES = 256
+
+
+class Gradient(NamedTuple):
+    """A mean log-likelihood, and how it grows with log v of each feature and, last, log alpha."""
+
+    log: float
+    by: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +81,27 @@ class Soft:
         taken = np.bincount(cases.solution, minlength=len(cases.case_type.solutions))
         return cls(cases, np.array(columns), table, taken / taken.sum())
 
-    def gradient(
-        self, asked: Ints, known: Ints, scale: Floats, alpha: float
-    ) -> tuple[float, Floats]:
-        """Mean log-likelihood of what was done in the cases `asked`, by the cases `known`; and its
-        gradient by log v and, last, by log alpha. Cases of the same record do not count."""
-        given = (*self._for(asked, known), self.prior, scale.astype(np.float32), alpha)
-        log, by = _gradient(*given)
-        return log / len(asked), by * np.append(scale, alpha) / len(asked)
+    def gradients(
+        self, asked: Ints, known: Ints, scale: Floats, alpha: float, reach: Reach, drawn: float
+    ) -> tuple[Gradient, Gradient]:
+        """How likely what was done in the cases `asked` is by the cases `known`: by the kernel, and
+        by retrieval made soft with one case of each solution added. Cases of the same record do not
+        count. With but a share `drawn` of the cases, alpha and the room of retrieval are as much
+        less.
+        """
+        share = (scale / scale.sum()).astype(np.float32)
+        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        similarity = _similarities(targets, table, codes, own, record, share)
+        done = (solution, mine, self.prior)
+        local = (targets, table, codes)
+        by_kernel = _kernel_gradient(similarity, done, local, scale, alpha * drawn)
+        cap, fallback = max(1.0, reach.cap * drawn), reach.fallback * drawn
+        edge = (reach.above, cap, max(1.0, fallback) if fallback else 0.0)
+        by_rule = _rule_gradient(similarity, done, local, share, edge, drawn)
+        kernel, rule = (
+            Gradient(log / len(mine), by / len(mine)) for log, by in (by_kernel, by_rule)
+        )
+        return kernel, rule
 
     def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
         """Those of cases to others, from which chances follow for any beta and alpha."""
@@ -98,15 +133,24 @@ class Similarities:
     prior: Floats
     known: int
 
-    def chances(self, beta: float, alpha: float) -> Floats:
-        """Chance of each solution for each target, [q, s]."""
-        found: Floats = _chances(self.similarity, self.solution, self.prior, beta, alpha)
+    def sums(self, beta: float) -> Floats:
+        """Sum of e^(beta (s - 1)) over the cases with each solution, for each target, [q, s]."""
+        found: Floats = _sums(self.similarity, self.solution, len(self.prior), np.float32(beta))
         return found
 
-    def log_likelihood(self, beta: float, alpha: float) -> Floats:
-        """Of what was done for each target, [q]."""
-        chances = self.chances(beta, alpha)
-        return np.log(np.maximum(chances[np.arange(len(self.mine)), self.mine], 1e-300))
+    def chances(self, beta: float, alpha: float) -> Floats:
+        """Chance of each solution for each target, [q, s]."""
+        sums = self.sums(beta) + alpha * self.prior
+        chances: Floats = sums / sums.sum(axis=1, keepdims=True)
+        return chances
+
+    def log_losses(self, beta: float, alphas: Floats) -> Floats:
+        """Of what was done, over all targets, for each alpha [a]."""
+        sums = self.sums(beta)
+        top = sums[np.arange(len(sums)), self.mine][:, None] + alphas * self.prior[self.mine, None]
+        below = sums.sum(axis=1)[:, None] + alphas
+        losses: Floats = -np.log(np.maximum(top / below, 1e-300)).mean(axis=0)
+        return losses
 
 
 @dataclass(frozen=True)
@@ -119,34 +163,29 @@ class Constants:
 
 
 def fit_constants(
-    soft: Soft, weights: Floats, known: Ints, asked: Ints, most: int = 30_000
+    soft: Soft, weights: Floats, known: Ints, asked: Ints, most: int = 60_000
 ) -> Constants:
     """The beta and alpha under which these weights predict best: a search from coarse to fine."""
     rng = np.random.default_rng(len(known))
     some = known if len(known) <= most else rng.choice(known, most, replace=False)
     share = len(some) / len(known)
-    few = soft.similarities(asked[:_SEARCHED], some, weights)
+    near = soft.similarities(asked, some, weights)
 
-    def loss(log_beta: float, log_alpha: float, near: Similarities = few) -> float:
-        log = near.log_likelihood(float(np.exp(log_beta)), float(np.exp(log_alpha)) * share)
-        return -float(log.mean())
+    def tried(log_beta: float) -> Constants:
+        beta = float(np.exp(log_beta))
+        losses = near.log_losses(beta, _ALPHAS * share)
+        best = int(losses.argmin())
+        return Constants(beta, float(_ALPHAS[best]), float(losses[best]))
 
-    at, step = (np.log(30.0), np.log(0.03)), (0.8, 2.0)
-    best = loss(*at)
-    while step[0] > 0.05:
-        moved = False
-        for direction in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            there = (at[0] + step[0] * direction[0], at[1] + step[1] * direction[1])
-            found = loss(*there)
-            if found < best - 1e-6:
-                at, best, moved = there, found, True
-        if not moved:
-            step = (step[0] / 2, step[1] / 2)
-    if len(asked) > _SEARCHED:
-        parts = np.array_split(asked, -(-len(asked) // _SEARCHED))
-        each = [loss(*at, soft.similarities(part, some, weights)) * len(part) for part in parts]
-        best = sum(each) / len(asked)
-    return Constants(float(np.exp(at[0])), float(np.exp(at[1])), best)
+    at, step = np.log(30.0), 0.8
+    found = tried(at)
+    while step > 0.05:
+        there = min((tried(at - step), tried(at + step)), key=lambda one: one.log_loss)
+        if there.log_loss < found.log_loss - 1e-6:
+            at, found = np.log(there.beta), there
+        else:
+            step /= 2.0
+    return found
 
 
 def _rounded(column: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
@@ -160,49 +199,70 @@ def _rounded(column: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return values, codes.reshape(-1).astype(np.int16)
 
 
-# Feature after feature over all known cases: so each inner loop is simple enough to be done for
-# several cases at once.
+@njit(cache=True, nogil=True, fastmath=True)
+def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[no-untyped-def]
+    solution, mine, prior = done
+    targets, table, codes = local
+    beta = scale.sum()
+    log = 0.0
+    by = np.zeros(len(codes) + 1)
+    for q in range(len(mine)):
+        similarity = similarities[q]
+        # Far cases count for nothing, beside the nearest or beside what is added for them.
+        near = np.flatnonzero(similarity > max(similarity.max() - _FAR / beta, 0.0))
+        worth = np.exp(beta * (similarity[near].astype(np.float64) - 1.0))
+        same = solution[near] == mine[q]
+        top = (worth * same).sum() + alpha * prior[mine[q]]
+        below = worth.sum() + alpha
+        log += np.log(top / below)
+        slope = worth * (same / top - 1.0 / below)
+        for place in range(len(codes)):
+            row = table[place, targets[place, q]]
+            moved = 0.0
+            for some in range(len(near)):
+                moved += slope[some] * (row[codes[place, near[some]]] - 1.0)
+            by[place] += scale[place] * moved
+        by[-1] += alpha * (prior[mine[q]] / top - 1.0 / below)
+    return log, by
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _gradient(  # type: ignore[no-untyped-def]
-    targets, table, codes, mine, solution, own, record, prior, scale, alpha
-):
-    features, count = codes.shape
+def _rule_gradient(similarities, done, local, share, edge, added):  # type: ignore[no-untyped-def]
+    solution, mine, prior = done
+    targets, table, codes = local
+    above, cap, fallback = edge
     log = 0.0
-    by = np.zeros(features + 1)
-    worth = np.empty(count, np.float32)
-    same_worth = np.empty(count, np.float32)
-    most = scale.sum()
+    by = np.zeros(len(codes) + 1)
     for q in range(len(mine)):
-        # Relative to a case that agrees in everything, so that nothing overflows.
-        worth[:] = -most
-        for place in range(features):
-            row = table[place, targets[place, q]] * scale[place]
-            column = codes[place]
-            for at in range(count):
-                worth[at] += row[column[at]]
-        every, same = 0.0, 0.0
-        for at in range(count):
-            worth[at] = np.exp(worth[at]) if record[at] != own[q] else 0.0
-            same_worth[at] = worth[at] if solution[at] == mine[q] else 0.0
-            every += worth[at]
-            same += same_worth[at]
-        top = same + alpha * prior[mine[q]]
-        below = every + alpha
+        similarity = similarities[q]
+        inside = np.flatnonzero(similarity > above)
+        # The case at the edge moves it; a threshold stays where it is.
+        last, at = -1, above
+        if len(inside) > cap or (not len(inside) and fallback):
+            among = inside if len(inside) else np.arange(len(similarity))
+            room = int(cap if len(inside) else min(fallback, len(among)))
+            last = among[np.argpartition(-similarity[among], room - 1)[room - 1]]
+            at = similarity[last]
+        near = np.flatnonzero(similarity > max(at - _FAR * _WIDTH, -0.5))
+        counted = 1.0 / (1.0 + np.exp((at - similarity[near]) / _WIDTH))
+        same = solution[near] == mine[q]
+        top = (counted * same).sum() + added
+        below = counted.sum() + added * len(prior)
         log += np.log(top / below)
-        for place in range(features):
-            row = table[place, targets[place, q]] - np.float32(1.0)
-            column = codes[place]
-            all_by = 0.0
-            same_by = 0.0
-            for at in range(count):
-                local = row[column[at]]
-                all_by += worth[at] * local
-                same_by += same_worth[at] * local
-            by[place] += same_by / top - all_by / below
-        by[features] += prior[mine[q]] / top - 1.0 / below
+        slope = counted * (1.0 - counted) / _WIDTH * (same / top - 1.0 / below)
+        for place in range(len(codes)):
+            row = table[place, targets[place, q]]
+            moved = 0.0
+            for some in range(len(near)):
+                moved += slope[some] * (row[codes[place, near[some]]] - similarity[near[some]])
+            if last >= 0:
+                moved -= slope.sum() * (row[codes[place, last]] - similarity[last])
+            by[place] += share[place] * moved
     return log, by
+
+
+# Feature after feature over all known cases: so each inner loop is simple enough to be done for
+# several cases at once.
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -223,13 +283,12 @@ def _similarities(targets, table, codes, own, record, share):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _chances(similarity, solution, prior, beta, alpha):  # type: ignore[no-untyped-def]
-    chances = np.empty((len(similarity), len(prior)))
+def _sums(similarity, solution, solutions, beta):  # type: ignore[no-untyped-def]
+    sums = np.zeros((len(similarity), solutions))
+    least = max(0.0, 1.0 - _FAR / beta)
     for q in range(len(similarity)):
-        chances[q] = alpha * prior
         line = similarity[q]
         for at in range(len(line)):
-            if line[at] >= 0.0:
-                chances[q, solution[at]] += np.exp(np.float32(beta) * (line[at] - np.float32(1.0)))
-        chances[q] /= chances[q].sum()
-    return chances
+            if line[at] >= least:
+                sums[q, solution[at]] += np.exp(beta * (line[at] - np.float32(1.0)))
+    return sums

@@ -224,19 +224,6 @@ def head_of(path: Path, size: int = 4096) -> bytes:
         return b""
 
 
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A name to write under; the file gets its own when all is written, and not before."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    except OSError as error:
-        raise BadValue(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
 # --- rows -------------------------------------------------------------------------------------
 
 

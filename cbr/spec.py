@@ -115,9 +115,17 @@ def pairs(text: str, what: str) -> dict[str, str]:
     return found
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no name stands twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
 def _json_pairs(text: str, what: str) -> dict[str, str]:
     try:
-        given = json.loads(text)
+        given = json.loads(text, object_pairs_hook=once)
     except ValueError as error:
         raise BadValue(f"{what} begins with {{ and is not JSON: {error}") from None
     for key, value in given.items():

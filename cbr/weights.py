@@ -19,7 +19,8 @@ from cbr.case import CaseType
 from cbr.errors import BadWeights, NoSuchName
 from cbr.guard import one_line
 from cbr.plugins import Plugins, default_plugins
-from cbr.spec import pairs
+from cbr.spec import once, pairs
+from cbr.whole import verify_place, whole_file
 
 #: Weights and outcomes above this would overflow in sums.
 HIGHEST = 1e100
@@ -61,7 +62,7 @@ class Weights:
     @classmethod
     def load(cls, path: str | Path) -> Weights:
         try:
-            plain = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=_once)
+            plain = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=once)
         except OSError as error:
             raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
         except (ValueError, RecursionError) as error:
@@ -81,10 +82,9 @@ class Weights:
         return cls(stages, str(plain.get("domain", "")), provenance)
 
     def save(self, path: str | Path) -> None:
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        part.write_text(json.dumps(self.plain(), indent=2, ensure_ascii=False) + "\n", "utf-8")
-        part.replace(target)
+        verify_can_save(path)
+        with whole_file(Path(path)) as part:
+            part.write_text(json.dumps(self.plain(), indent=2, ensure_ascii=False) + "\n", "utf-8")
 
     def plain(self) -> dict[str, Any]:
         """What a weights file holds, every weight checked."""
@@ -98,6 +98,18 @@ class Weights:
             },
             "provenance": self.provenance,
         }
+
+
+def verify_can_save(path: str | Path) -> None:
+    """Whether weights may be written here: nowhere, or over other weights."""
+    verify_place(Path(path))
+    if Path(path).exists() and Path(path).stat().st_size:
+        try:
+            Weights.load(path)
+        except BadWeights:
+            raise BadWeights(
+                f"{path} is there and is no weights file; choose another name, or remove it"
+            ) from None
 
 
 GivenWeights = str | Weights | Mapping[str, object]
@@ -118,7 +130,10 @@ def weights_of(
                 f"these weights are for domain {given.domain!r}, not {case_type.domain!r}"
             )
         if case_type.stage not in given.stages:
-            raise NoSuchName("stage in these weights", case_type.stage, given.stages)
+            raise BadWeights(
+                f"these weights are for the stages {', '.join(given.stages) or 'of nothing'}, and "
+                f"not for {case_type.stage!r}"
+            )
         given = given.stages[case_type.stage]
     weights = [feature.weight for feature in case_type.indexed]
     for name, value in given.items():
@@ -204,14 +219,6 @@ def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
     if not any(weights):
         raise BadWeights(f"all weights of {case_type.stage!r} are 0; at least one must be above 0")
     return weights
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which no name stands twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands twice in one object")
-    return found
 
 
 def _short(weight: float) -> float:

@@ -207,7 +207,10 @@ def export(
 
 
 def check(file: File, json: Json = False) -> None:
-    """Whether a casebase is sound: exit code 0 if it is, 1 with the findings if not."""
+    """Whether a casebase is sound: exit code 0 if it is, 1 with the findings if not.
+
+    An index that is stale is no finding: it is not used, and `cbr info` shows it.
+    """
     from cbr.check import check as run
 
     findings = run(Path(file))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cbr.cli.options import File, Json, Stage
-from cbr.cli.output import emit, lines, progress, table, waiting
+from cbr.cli.output import emit, lines, note, progress, table, waiting
 
 if TYPE_CHECKING:
-    from cbr.evaluate import Evaluation, Judged
+    from cbr.casebase import Casebase
+    from cbr.evaluate import Evaluation, Figure, Judged
+    from cbr.learn import Learned
 
 _WeightSets = Annotated[
     list[str] | None,
@@ -20,8 +24,13 @@ _WeightSets = Annotated[
         "--weights", metavar="NAME|FILE|F=W,...", help="Weights to try; may be given several times."
     ),
 ]
-_Last = Annotated[float, typer.Option(help="Ask for this last share of the records, by the rest.")]
-_Folds = Annotated[int, typer.Option(help="Instead: so many folds, each asked for by the others.")]
+_Last = Annotated[
+    float | None,
+    typer.Option(help="Ask for this last share of the records, by the rest.", show_default="0.2"),
+]
+_Folds = Annotated[
+    int | None, typer.Option(help="Instead: so many folds, each asked for by the others.")
+]
 _LeaveOneOut = Annotated[
     bool, typer.Option("--leave-one-out", help="Instead: each record asked for by all others.")
 ]
@@ -50,8 +59,8 @@ def evaluate(
     file: File,
     stage: Stage = None,
     weights: _WeightSets = None,
-    last: _Last = 0.2,
-    folds: _Folds = 0,
+    last: _Last = None,
+    folds: _Folds = None,
     leave_one_out: _LeaveOneOut = False,
     queries: _Queries = 2_000,
     policy: _Policy = "",
@@ -69,16 +78,15 @@ def evaluate(
     from cbr import evaluate as engine
     from cbr import predict
     from cbr.casebase import Casebase
+    from cbr.errors import BadValue
     from cbr.retrieve import retriever
     from cbr.weights import weights_of
 
+    if (last is not None) + (folds is not None) + leave_one_out > 1:
+        raise BadValue("cases are parted in one way: --last, --folds or --leave-one-out")
     found = []
-    with (
-        Casebase.open(file) as base,
-        progress("predicting", "predictions") as tell,
-        waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
-    ):
-        for name in [base.stage(stage)] if stage else [s for s in base.stages if base.count(s)]:
+    with Casebase.open(file) as base, _long_work("predicting", "predictions") as tell:
+        for name in _stages(base, stage):
             cases = base.read_cases(name)
             mine = retriever(base, name, policy=policy, index="scan")
             sets = {
@@ -87,11 +95,15 @@ def evaluate(
             }
             if leave_one_out:
                 splits, how = predict.leave_one_out(cases), "each record by all others"
-            elif folds:
+            elif folds is not None:
                 rng = np.random.default_rng(seed)
                 splits, how = predict.split_in_folds(cases, folds, rng), f"{folds} folds of records"
             else:
-                splits, how = predict.split_by_time(cases, last), f"the last {last:.0%} of records"
+                share = 0.2 if last is None else last
+                splits, how = (
+                    predict.split_by_time(cases, share),
+                    f"the last {share:.3g} of records",
+                )
             found.append(
                 engine.evaluate(
                     cases,
@@ -114,14 +126,14 @@ def evaluate(
 
 def _show(found: Evaluation) -> None:
     title = f"{found.stage}: {found.asked:,} cases of {found.split}, by {found.known:,} known"
-    heads = ["weights", "predictor", "log-loss", "less than the first", "accuracy", "by solution"]
+    heads = ["weights", "predictor", "log-loss", "gain over first", "accuracy", "by solution"]
     rows = [
         (
             one.weights,
             one.predictor,
-            f"{one.log_loss.mean:.4f} ± {one.log_loss.ci95:.4f}",
+            _figure(one.log_loss),
             _against(one),
-            f"{100 * one.accuracy.mean:.1f} ± {100 * one.accuracy.ci95:.1f} %",
+            _figure(one.accuracy, 100.0, ".1f") + " %",
             ", ".join(f"{name} {100 * of['accuracy']:.0f}" for name, of in one.by_solution.items()),
         )
         for one in found.judged
@@ -130,9 +142,30 @@ def _show(found: Evaluation) -> None:
 
 
 def _against(one: Judged) -> str:
-    if one.against_first is None:
-        return "-"
-    return f"{-one.against_first.mean:+.4f} ± {one.against_first.ci95:.4f}"
+    return "-" if one.against_first is None else _figure(one.against_first, -1.0, "+.4f")
+
+
+def _figure(figure: Figure, scale: float = 1.0, form: str = ".4f") -> str:
+    """A mean with its interval; of one record there is none."""
+    mean = f"{scale * figure.mean:{form}}"
+    if figure.ci95 is None:
+        return mean
+    return f"{mean} ± {abs(scale) * figure.ci95:{form.removeprefix('+')}}"
+
+
+def _stages(base: Casebase, stage: str | None) -> list[str]:
+    """The stage that is asked for, or all that have cases."""
+    return [base.stage(stage)] if stage else [s for s in base.stages if base.count(s)]
+
+
+@contextmanager
+def _long_work(doing: str, unit: str) -> Iterator[Any]:
+    """Progress, and a word where the machine has not compiled this yet."""
+    with (
+        progress(doing, unit) as tell,
+        waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
+    ):
+        yield tell
 
 
 def learn_weights(
@@ -153,69 +186,67 @@ def learn_weights(
     import numpy as np
 
     from cbr.casebase import Casebase
-    from cbr.errors import BadValue
+    from cbr.errors import BadValue, EmptyStage
     from cbr.learn import learn
     from cbr.retrieve import retriever
-    from cbr.weights import Weights
+    from cbr.weights import Weights, verify_can_save
 
     if not 0.0 < first <= 1.0:
         raise BadValue(f"--first {first:g} must be above 0 and at most 1")
+    verify_can_save(out)
     learned: dict[str, dict[str, float]] = {}
     provenance: dict[str, dict[str, Any]] = {}
-    with (
-        Casebase.open(file) as base,
-        progress("learning", "steps") as tell,
-        waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
-    ):
-        for name in [base.stage(stage)] if stage else [s for s in base.stages if base.count(s)]:
+    with Casebase.open(file) as base, _long_work("learning", "steps") as tell:
+        for name in _stages(base, stage):
             cases = base.read_cases(name)
             records = np.unique(cases.record)
             edge = records[int(np.ceil(len(records) * first)) - 1]
             mine = retriever(base, name, index="scan")
-            found = learn(
-                cases.take(cases.record <= edge),
-                mine.measures,
-                mine.policy,
-                mine.weights,
-                seed=seed,
-                steps=steps,
-                progress=tell,
-            )
+            weights = mine.weights
+            try:
+                found = learn(
+                    cases.take(cases.record <= edge),
+                    mine.measures,
+                    mine.policy,
+                    weights,
+                    seed=seed,
+                    steps=steps,
+                    progress=tell,
+                )
+                weights = found.weights
+                provenance[name] = {"digest": base.digest(name), "steps": steps, **_gains(found)}
+            except EmptyStage as error:
+                if stage:
+                    raise
+                note(f"{error}; it keeps the weights it has")
             names = [feature.name for feature in cases.case_type.indexed]
-            rounded = [round(weight, 3) for weight in found.weights.tolist()]
+            rounded = [round(weight, 3) for weight in weights.tolist()]
             learned[name] = dict(zip(names, rounded, strict=True))
-            provenance[name] = {
-                "digest": base.digest(name),
-                "log_loss": {
-                    "soft": {
-                        "before": found.before.soft.log_loss,
-                        "after": found.after.soft.log_loss,
-                    },
-                    "rule": {"before": found.before.rule, "after": found.after.rule},
-                },
-                "beta": found.after.soft.beta,
-                "alpha": found.after.soft.alpha,
-                "steps": steps,
-            }
+        if not provenance:
+            raise EmptyStage(f"nothing can be learned from {file}; build more")
         made_by = {"made_by": "cbr learn-weights", "casebase": Path(file).name, "seed": seed}
         made = Weights(learned, base.domain, made_by | {"first": first, "stages": provenance})
     made.save(out)
     if json:
         emit({"out": str(out), "weights": learned, "provenance": made.provenance})
         return
-    for name, weights in learned.items():
-        told = provenance[name]
+    for name, told in provenance.items():
         table(
             f"{name}: log-loss of records kept apart, soft {_change(told['log_loss']['soft'])}, "
             f"rule {_change(told['log_loss']['rule'])}, {told['steps']} steps",
             ["feature", "weight"],
-            [(feature, round(weight, 1)) for feature, weight in weights.items()],
+            [(feature, round(weight, 1)) for feature, weight in learned[name].items()],
         )
     lines(f"wrote {out}; try it: cbr evaluate {file} --weights {out}")
 
 
-def _both(before: float, after: float) -> dict[str, float]:
-    return {"before": before, "after": after}
+def _gains(found: Learned) -> dict[str, Any]:
+    """What a weights file says of how its weights were found."""
+    before, after = found.before, found.after
+    soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
+    rule = {"before": before.rule, "after": after.rule}
+    constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
+    return {"log_loss": {"soft": soft, "rule": rule}, **constants}
 
 
 def _change(loss: dict[str, float]) -> str:

@@ -68,6 +68,7 @@ def _with_record_names(plugins: Plugins, asked: bool) -> Any:
     option = typer.Option(
         *(f"--{word.replace('_', '-')}" for word in words),
         min=1,
+        max=2**63 - 1,
         help="A decision of this record, asked of all other records.",
     )
     kind: Any = Annotated[int | None, option]
@@ -111,6 +112,7 @@ def query(
     from cbr.errors import BadValue, NoSuchName
     from cbr.explain import explain
     from cbr.lacking import lacking_in
+    from cbr.plots import draw_answer, verify_picture
     from cbr.retrieve import retriever
     from cbr.reuse import reuse as propose
 
@@ -120,9 +122,13 @@ def query(
         )
     if decision is not None and record is None:
         raise BadValue("--decision is one of a record; give --record with its number as well")
+    if plot is not None:
+        verify_picture(plot)
     if missing not in _WAYS:
         raise NoSuchName("way with --missing", missing, _WAYS)
     allowed = [name.strip() for name in allow.split(",") if name.strip()] or None
+    if allow and not allowed:
+        raise BadValue(f"--allow {allow!r} names no solution; give some, or leave it out")
     with Casebase.open(file) as base, base.reading():
         made = None if record is None else decision_of(base, record, decision, stage)
         chosen = base.stage(stage) if made is None else made.stage
@@ -144,8 +150,6 @@ def query(
         answer = explain(retrieved, proposal, show, base=base, lacking=lacking, decision=made)
         word = base.case_types[0].record
     if plot is not None:
-        from cbr.plots import draw_answer
-
         draw_answer(answer, plot, word)
     if json:
         emit(dataclasses.asdict(answer) | {"plot": None if plot is None else str(plot)})

@@ -50,7 +50,8 @@ def refine(
     """Find cases that mislead or add nothing; with --apply, remove them.
 
     Both accuracies are over all cases, before and after the removal: the share whose solution is
-    the commonest among their k nearest other cases, those of the same record left out.
+    the commonest among their k nearest other cases, those of the same record left out; where two
+    are equally common, half of it.
     """
     from cbr.casebase import Casebase
     from cbr.errors import BadValue, EmptyStage
@@ -59,12 +60,16 @@ def refine(
         raise BadValue("--report drops nothing; leave out --apply or --report")
     if plot is not None and not report:
         raise BadValue("--plot draws the --report; give both")
+    if plot is not None:
+        from cbr.plots import verify_picture
+
+        verify_picture(plot)
     with Casebase.open(file, write=apply) as base, progress("comparing", "vectors") as tell:
         from cbr.retrieve import retriever
 
         chosen = base.stage(stage)
         with base.reading():
-            cases = base.read_cases(chosen)
+            cases, version = base.read_cases(chosen), base.write_version
             if not len(cases):
                 raise EmptyStage(f"stage {chosen!r} has no cases to refine; build some")
             mine = retriever(base, chosen, weights=weights)
@@ -78,6 +83,11 @@ def refine(
             found = run(mine, method, k, tell, cases)
             if apply and found.drop:
                 with base.transaction():
+                    if base.write_version != version:
+                        raise BadValue(
+                            f"{file} was changed by another process meanwhile, so nothing was "
+                            "removed; run it again"
+                        )
                     base.remove(chosen, found.drop)
     if report:
         if plot is not None:

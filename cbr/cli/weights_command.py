@@ -98,7 +98,9 @@ def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = F
     The cases and their digest stay. An index that was built for the former weights is stale.
     """
     from cbr.casebase import Casebase
+    from cbr.check import index_states
     from cbr.definitions import set_weights
+    from cbr.plugins import default_plugins
 
     with Casebase.open(file, write=True) as base:
         changed = set_weights(base, weights, stage)
@@ -106,11 +108,15 @@ def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = F
             t.stage: {feature.name: feature.weight for feature in t.indexed}
             for t in base.case_types
         }
+        states = index_states(base, default_plugins())
     if json:
         emit({"file": str(file), "changed": changed, "weights": now})
         return
     if not changed:
         lines(f"{file} has these weights already")
         return
-    lines(f"{file}: the weights of {', '.join(changed)} are now those of {weights}")
-    note("an index that was built for the former weights is stale; build it anew")
+    lines(f"{file}: {', '.join(changed)} has other weights now, by {weights}")
+    stale = [saved for saved in states if saved.state == "stale" and saved.stage in changed]
+    if stale:
+        kinds = ", ".join(f"{saved.kind} of {saved.stage}" for saved in stale)
+        note(f"saved indices are stale: {kinds}; `cbr index {file}` builds them again")

@@ -5,12 +5,21 @@ This module is loaded by every command, so it imports nothing heavy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from cbr.hookspecs import hook
 
 if TYPE_CHECKING:
     from cbr.sources import CaseSource
+    from cbr_logs.gamedef import SHIPPED as SHIPPED
+    from cbr_logs.gamedef import GameDef as GameDef
+    from cbr_logs.gamedef import gamedef_text as gamedef_text
+    from cbr_logs.gamedef import read_gamedef as read_gamedef
+
+_HOME = dict.fromkeys(("SHIPPED", "GameDef", "gamedef_text", "read_gamedef"), "gamedef")
+
+__all__ = [*_HOME]
 
 
 @hook
@@ -21,3 +30,9 @@ def cbr_case_sources() -> list[CaseSource]:
     from cbr_logs.stars import STARS
 
     return [PHH, ACPC, IRC, STARS]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cbr_logs' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"cbr_logs.{_HOME[name]}"), name)

@@ -125,10 +125,14 @@ def _shipped(betting: str, blinds: Sequence[int], stack: int) -> GameDef:
     return GameDef(game, blinds, (stack,) * len(blinds))
 
 
-#: The competition's own games, by the names of their files.
+#: The competition's own games, by the names of their files; and the like for 6 and 9 seats.
 SHIPPED = {
     "holdem.limit.2p.reverse_blinds.game": _shipped("limit", (10, 5), DEEP * 10),
     "holdem.limit.3p.game": _shipped("limit", (5, 10, 0), DEEP * 10),
+    "holdem.limit.6p.game": _shipped("limit", (5, 10) + (0,) * 4, DEEP * 10),
+    "holdem.limit.9p.game": _shipped("limit", (5, 10) + (0,) * 7, DEEP * 10),
     "holdem.nolimit.2p.reverse_blinds.game": _shipped("nolimit", (100, 50), 20_000),
     "holdem.nolimit.3p.game": _shipped("nolimit", (50, 100, 0), 20_000),
+    "holdem.nolimit.6p.game": _shipped("nolimit", (50, 100) + (0,) * 4, 20_000),
+    "holdem.nolimit.9p.game": _shipped("nolimit", (50, 100) + (0,) * 7, 20_000),
 }

@@ -343,3 +343,62 @@ class TestAtOnce:
             raise RuntimeError
         assert cars.vectors("car").cases.sum() == 400
         assert not np.isnan(cars.vectors("car").outcome_sum).any()
+
+
+class TestOutFiles:
+    def test_a_casebase_is_not_overwritten(self, cbr, cars_db: Path) -> None:
+        before = cars_db.read_bytes()
+        for words in (
+            ["learn-weights", cars_db, "--steps", "2", "--out", cars_db],
+            ["query", cars_db, *QUERY, "--plot", cars_db],
+            ["refine", cars_db, "--report", "--plot", cars_db],
+        ):
+            answer = cbr(*words)
+            assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert cars_db.read_bytes() == before
+
+    def test_a_bad_place_is_found_at_once_and_nothing_is_left(self, cbr, cars_db: Path) -> None:
+        folder = cars_db.parent
+        for out, why in ((folder / "no" / "w.json", "is no folder"), (folder, "is a folder")):
+            answer = cbr("learn-weights", cars_db, "--out", out)
+            assert (answer.code, why in answer.err) == (2, True)
+        assert not list(folder.glob("*.part"))
+
+    def test_weights_replace_weights(self, cbr, cars_db: Path, tmp_path: Path) -> None:
+        out = tmp_path / "w.json"
+        for _ in range(2):
+            assert cbr("learn-weights", cars_db, "--steps", "2", "--out", out).code == 0
+        out.write_text("mine")
+        assert "is no weights file" in cbr("learn-weights", cars_db, "--out", out).err
+        assert out.read_text() == "mine"
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("words", "why"),
+        [
+            (["evaluate", "--folds", "2", "--leave-one-out"], "parted in one way"),
+            (["evaluate", "--folds", "2", "--last", "0.3"], "parted in one way"),
+            (["evaluate", "--folds", "500"], "500 folds of 400 records; give 2 to 400"),
+            (["query", *QUERY, "--allow", ","], "names no solution"),
+            (["query", "--case", '{"price": 1, "price": 2}'], "stands twice"),
+            (["query", "--record", "9" * 22], "less than or equal to"),
+        ],
+    )
+    def test_what_contradicts_itself(self, cbr, cars_db: Path, words: list, why: str) -> None:
+        answer = cbr(words[0], cars_db, *words[1:])
+        assert (answer.code, why in " ".join(answer.err.split())) == (2, True)
+
+    def test_one_record_has_no_interval_and_no_other(self, cbr, tmp_path: Path) -> None:
+        head, *rows = CARS_CSV.read_text().splitlines()
+        for count in (1, 3):
+            log, base = tmp_path / f"{count}.csv", tmp_path / f"{count}.db"
+            log.write_text("\n".join([head, *rows[:count]]) + "\n")
+            assert cbr("build", log, "--out", base, "--plugin", CARS_PLUGIN).code == 0
+        assert (
+            "all cases are of one record"
+            in cbr("evaluate", tmp_path / "1.db", "--leave-one-out").err
+        )
+        found = cbr("evaluate", tmp_path / "3.db", "--json").json["stages"][0]["judged"][0]
+        assert found["log_loss"]["ci95"] is None
+        assert "±" not in cbr("evaluate", tmp_path / "3.db").out

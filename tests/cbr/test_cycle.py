@@ -185,6 +185,29 @@ class TestRetain:
             assert base.count("car") == 400 + 3 * 8
         assert check(cars_db) == []
 
+    def test_several_processes_retain_what_is_new_once(self, cars_db: Path) -> None:
+        """While they also read, and each with what the others kept before it."""
+        context = multiprocessing.get_context("spawn")
+        workers = [context.Process(target=_retain_new, args=(cars_db,)) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(60)
+        assert [worker.exitcode for worker in workers] == [0, 0, 0]
+        with Casebase.open(cars_db) as base:
+            assert base.count("car") == 400 + 8
+        assert check(cars_db) == []
+
+
+def _retain_new(path: Path) -> None:
+    use_plugins(Plugins().load([CARS_PLUGIN]))
+    with Casebase.open(path, write=True) as base:
+        for step in range(8):
+            case = CAR | {"price": 1000 + 300 * step, "power": 200}
+            with base.transaction():
+                retrieved = retrieve(base, "car", case, policy="top?k=5")
+                retain(base, "car", revise(retrieved, "buy", 1.0), "novel")
+
 
 def _retain_some(path: Path, seed: int) -> None:
     use_plugins(Plugins().load([CARS_PLUGIN]))

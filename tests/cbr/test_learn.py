@@ -12,6 +12,7 @@ from cbr.case import CaseType, Feature
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
 from cbr.evaluate import _figure, evaluate
+from cbr.index import Reach
 from cbr.learn import learn
 from cbr.measure import Similarity
 from cbr.plugins import default_plugins
@@ -65,7 +66,7 @@ class TestSoft:
         soft = Soft.of(cases, MEASURES)
         asked, known = np.arange(5), np.arange(60)
         v, alpha = np.array([9.0, 2.0, 5.0]), 0.3
-        log, gradient = soft.gradient(asked, known, v, alpha)
+        (log, gradient), _ = soft.gradients(asked, known, v, alpha, Reach(), 1.0)
         wanted = [self.chance(cases, at, known.tolist(), v, alpha) for at in range(5)]
         assert log == pytest.approx(np.mean(wanted), abs=1e-4)
         for place in range(4):
@@ -78,6 +79,48 @@ class TestSoft:
             slope = (np.mean(up) - np.mean(wanted)) / 1e-4
             assert gradient[place] == pytest.approx(slope, abs=2e-3)
 
+    @pytest.mark.parametrize(
+        "reach",
+        [
+            Reach(0.8, 5.0, 4.0),  # more cases than room: the edge moves with the last of them
+            Reach(0.8, 100.0, 4.0),  # a threshold
+            Reach(0.999, 100.0, 4.0),  # none beyond it: the nearest
+            Reach(0.999, 100.0, 0.0),  # none at all
+            Reach(),  # everything
+        ],
+    )
+    def test_retrieval_made_soft(self, reach: Reach) -> None:
+        cases = made(60)
+        soft = Soft.of(cases, MEASURES)
+        asked, known = np.arange(6), np.arange(60)
+        weights = np.array([9.0, 2.0, 5.0])
+        _, (log, gradient) = soft.gradients(asked, known, weights, 0.3, reach, 1.0)
+        assert log == pytest.approx(self.rule(cases, 6, weights, reach), abs=1e-3)
+        for place in range(3):
+            up, down = weights.copy(), weights.copy()
+            up[place] *= np.exp(1e-4)
+            down[place] *= np.exp(-1e-4)
+            slope = (self.rule(cases, 6, up, reach) - self.rule(cases, 6, down, reach)) / 2e-4
+            assert gradient[place] == pytest.approx(slope, rel=0.02, abs=5e-3)
+
+    def rule(self, cases: Cases, asked: int, weights: np.ndarray, reach: Reach) -> float:
+        """As the words in `cbr.soft` say."""
+        total, values = 0.0, cases.values.astype(float)
+        for at in range(asked):
+            other = cases.record != cases.record[at]
+            similarity = (1.0 - abs(values[other] - values[at])) @ weights / weights.sum()
+            down = np.sort(similarity)[::-1]
+            inside = (similarity > reach.above).sum()
+            edge = reach.above
+            if inside > reach.cap:
+                edge = down[int(reach.cap) - 1]
+            elif not inside and reach.fallback:
+                edge = down[int(reach.fallback) - 1]
+            share = 1.0 / (1.0 + np.exp((edge - similarity) / 0.004))
+            same = cases.solution[other] == cases.solution[at]
+            total += np.log(((share * same).sum() + 1) / (share.sum() + 2))
+        return float(total / asked)
+
     def test_chances(self) -> None:
         cases = made(80)
         soft = Soft.of(cases, MEASURES)
@@ -85,7 +128,10 @@ class TestSoft:
         assert near.chances(20.0, 0.1).sum(axis=1) == pytest.approx(np.ones(6))
         v = 20.0 * START / START.sum()
         wanted = [self.chance(cases, at, list(range(80)), v, 0.1) for at in range(6)]
-        assert near.log_likelihood(20.0, 0.1) == pytest.approx(wanted, abs=1e-4)
+        [loss] = near.log_losses(20.0, np.array([0.1]))
+        assert loss == pytest.approx(-np.mean(wanted), abs=1e-4)
+        done = near.chances(20.0, 0.1)[np.arange(6), cases.solution[:6]]
+        assert np.log(done) == pytest.approx(wanted, abs=1e-4)
 
     def test_many_values_are_rounded(self) -> None:
         rng = np.random.default_rng(0)
@@ -105,7 +151,7 @@ class TestSoft:
         found = fit_constants(soft, START, known, asked)
         near = soft.similarities(asked, known, START)
         for beta in (found.beta / 2, found.beta * 2):
-            assert -near.log_likelihood(beta, found.alpha).mean() > found.log_loss
+            assert near.log_losses(beta, np.array([found.alpha]))[0] > found.log_loss
 
 
 class TestLearn:
@@ -126,6 +172,11 @@ class TestLearn:
     def test_a_weight_of_nothing_can_grow(self) -> None:
         found = learn(made(2_000), MEASURES, policy(), np.array([0.0, 1.0, 1.0]), steps=150)
         assert found.weights.argmax() == 0
+
+    def test_one_solution_teaches_nothing(self) -> None:
+        cases = made(200)
+        with pytest.raises(EmptyStage, match="one solution only"):
+            learn(cases.take(cases.solution == 0), MEASURES, policy(), START)
 
     def test_too_few_records(self) -> None:
         with pytest.raises(EmptyStage, match="20 or more"):

@@ -35,6 +35,8 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
     plugins = Plugins().load()
     assert [(p.name, p.origin, p.status) for p in plugins.plugins] == [
         ("engine", "cbr-engine", "ok"),
+        ("arena", "cbr-engine", "ok"),
+        ("bots", "cbr-engine", "ok"),
         ("holdem", "cbr-engine", "ok"),
         ("logs", "cbr-engine", "ok"),
         ("similarity", "cbr-engine", "ok"),

@@ -332,11 +332,12 @@ class TestPlot:
         assert self.drawn(out)[1] > 700
 
     def test_odd_answers_are_drawn_too(self, cbr, trips: Casebase, tmp_path: Path) -> None:
-        """A solution that only hidden decisions have; nothing similar; no suffix."""
+        """A solution that only hidden decisions have; nothing similar."""
         words = ["query", trips.path, "--stage", "out", "--plot"]
-        for name, case in (("a.png", "x=1"), ("b", "x=7")):
+        for name, case in (("a.png", "x=1"), ("b.SVG", "x=7")):
             assert cbr(*words, tmp_path / name, "--case", case).code == 0
-            self.drawn(tmp_path / name)
+        self.drawn(tmp_path / "a.png")
+        assert (tmp_path / "b.SVG").read_text().startswith("<?xml")
 
     def test_many_and_strange_names(self, cars: Casebase, tmp_path: Path) -> None:
         retrieved = retriever(cars, "car", policy="top?k=100")({"price": 7000})
@@ -353,7 +354,13 @@ class TestPlot:
         assert self.drawn(tmp_path / "odd.png")[1] < 4000
 
     def test_a_place_where_nothing_can_be_drawn(self, cbr, cars_db: Path, tmp_path: Path) -> None:
-        for out in (tmp_path / "no" / "x.png", tmp_path / "x.nonsense"):
+        places = {
+            tmp_path / "no" / "x.png": "is no folder",
+            tmp_path / "x.nonsense": "a picture is called FILE.png",
+            cars_db: "a picture is called FILE.png",
+            tmp_path: "a picture is called FILE.png",
+        }
+        for out, why in places.items():
             answer = cbr("query", cars_db, "--case", CASE, "--plot", out)
             assert (answer.code, answer.err.count("\n")) == (2, 1)
-            assert f"cannot draw {out}" in answer.err
+            assert why in answer.err

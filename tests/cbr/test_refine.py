@@ -90,11 +90,13 @@ class Slow:
         return self.votes(self.vector[case], others, self.k)
 
     def accuracy(self, left: list[int]) -> float:
-        right = 0
+        """A draw among those that are equally common is right as often as it is drawn."""
+        right = Fraction(0)
         for case in self.all:
             votes = self.asked(case, left)
-            right += 0 < votes[self.solution[case]] == max(votes)
-        return right / len(self.all)
+            if 0 < votes[self.solution[case]] == max(votes):
+                right += Fraction(1, votes.count(max(votes)))
+        return float(right / len(self.all))
 
     def noise(self) -> list[int]:
         left = list(self.all)

@@ -18,7 +18,13 @@ from cbr_holdem.cards.card import HANDS, cards, names
 from cbr_holdem.cards.evaluator import evaluate
 from cbr_holdem.strength import flop_table
 from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
-from cbr_holdem.strength.strength import COLUMNS, board_strengths, strength_of, strengths
+from cbr_holdem.strength.strength import (
+    COLUMNS,
+    board_strengths,
+    hand_strengths,
+    strength_of,
+    strengths,
+)
 
 
 def by_force(hole: list[int], board: list[int], more: int) -> tuple[np.ndarray, list[float]]:
@@ -348,3 +354,17 @@ class TestFlopTable:
         flop_table._loaded.cache_clear()
         path.unlink()
         assert found.tobytes() == flop_table.flop_strengths(holes, flops).tobytes()
+
+
+def test_hand_strength_alone_and_again() -> None:
+    """Many hands at once, some of them twice, on boards of every length."""
+    rng = np.random.default_rng(5)
+    cards = np.array([rng.permutation(52)[:7] for _ in range(60)], np.uint8)
+    cards = np.concatenate([cards, cards[::2], cards[:9]])
+    shown = np.resize([0, 3, 4, 5, 5], len(cards))
+    found = hand_strengths(cards[:, :2], cards[:, 2:], shown)
+    for (one, two, *board), count, hs in zip(cards.tolist(), shown, found, strict=True):
+        if count == 0:
+            assert np.isnan(hs)
+        else:
+            assert hs == strength_of([one, two], board[:count]).hs

@@ -49,6 +49,8 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     assert "cbr_holdem/cards/evaluator.npz" in names
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "cbr",
+        "cbr_arena",
+        "cbr_bots",
         "cbr_holdem",
         "cbr_logs",
         "cbr_similarity",

@@ -4,17 +4,21 @@ The casebase is built from one log and asked for the decisions of another, with 
 weights and with random ones. The peer is numpy as one would write it: float32, a column for each
 feature, every case compared by the same measures, the nearest found by argpartition.
 
+The long version adds cases made from those of the flop with a little noise, up to ten million: what
+a query costs there beside what it costs among 100,000, and the recall of what FAISS finds.
+
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
 if it is there); without any, hands played at random here.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import os
 import tarfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,23 +28,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benches import Row, compare
+from cbr import faiss_index
 from cbr.build import build
 from cbr.casebase import Casebase
-from cbr.retrieve import Retriever, retriever
+from cbr.faiss_index import FaissIndex, Search
+from cbr.index import Index
+from cbr.recall import like_those, recalls
+from cbr.retrieve import RetrievedMany, Retriever, retriever
+from cbr.trie import Trie
+from cbr.vectors import Vectors, group
 
 ROOT = Path(__file__).parent.parent.parent
 Floats = NDArray[np.float64]
+
+#: Generated cases, and which indices find their way among them.
+GROWN = {
+    100_000: ("exact", "faiss-ivf", "faiss-hnsw"),
+    1_000_000: ("exact", "faiss-ivf", "faiss-hnsw"),
+    10_000_000: ("exact", "faiss-ivf"),
+}
 
 
 def rows(full: bool) -> list[Row]:
     with TemporaryDirectory() as folder:
         known, asked = _casebases(Path(folder), 20_000)
         with Casebase.open(known) as base, Casebase.open(asked) as other:
-            return [
+            found = [
                 row
                 for stage in ("preflop", "flop", "turn", "river")
                 for row in _stage(base, other, stage, 1_000 if full else 400)
             ]
+            return found + (_grown(base, "flop", GROWN) if full else [])
 
 
 def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
@@ -114,6 +132,52 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
         )
         found += _against_cbrkit(mine, codes)
     return found
+
+
+def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> list[Row]:
+    """What a query costs as the casebase grows; the peer is the smallest of the same kind."""
+    mine = retriever(base, stage, index="scan")
+    rng = np.random.default_rng(2)
+    asked = like_those(mine.vectors, 400, rng)
+    smallest: dict[str, float] = {}
+    found = []
+    for size, kinds in sizes.items():
+        grown = dataclasses.replace(mine, vectors=_made(mine.vectors, size, rng))
+        truth = None
+        for kind in kinds:
+            got, cost = _timed(dataclasses.replace(grown, index=_index(kind, grown)), asked)
+            # Without its tree, which is large.
+            truth = truth or dataclasses.replace(got, retriever=grown)
+            recall = recalls(truth, got).mean()
+            what = f"{stage}, {size:,} generated cases, {kind}, recall {recall:.4f}"
+            peer = smallest.setdefault(kind, cost)
+            found.append(Row(what, cost, f"{min(sizes):,} cases", peer, peer / cost, "us"))
+    return found
+
+
+def _made(vectors: Vectors, size: int, rng: np.random.Generator) -> Vectors:
+    """So many cases like those there are."""
+    values = like_those(vectors, size, rng)
+    solution = rng.integers(0, len(vectors.case_type.solutions), size)
+    return group(vectors.case_type, "", values, solution, np.full(size, np.nan), np.arange(size))
+
+
+def _index(kind: str, grown: Retriever) -> Index:
+    if kind == "exact":
+        return Trie(grown.vectors, grown.measures)
+    built = faiss_index.build(kind, grown.vectors, grown.measures, {}, grown.weights)
+    return FaissIndex(grown.vectors, grown.measures, built, Search())
+
+
+def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:
+    """What is retrieved, and microseconds a query, the best of three."""
+    found = mine.many(asked)
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        mine.many(asked)
+        seconds.append(time.process_time() - start)
+    return found, min(seconds) / len(asked) * 1e6
 
 
 def _against_cbrkit(mine: Retriever, codes: NDArray[np.float32]) -> list[Row]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.case import BuildOption, CaseType, Feature, Situated
+from cbr.case import BuildOption, CaseType, Feature, Situated, Value
 from cbr_holdem.situation.actions import ACTIONS, SIZES
 from cbr_holdem.situation.weights import HAND_PICKED, casper_weights
 from cbr_holdem.table.game import STREETS
@@ -214,6 +214,7 @@ def case_types() -> list[CaseType]:
             survey=_survey,
             options=OPTIONS,
             if_missing={"f": _NO_FOLDS},
+            derive=_derive,
         )
         for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)
@@ -224,6 +225,12 @@ def _situate(bodies: Sequence[str], case_types: Sequence[CaseType], **options: A
     from cbr_holdem.situation.cases import situate  # compiled, and most commands build nothing
 
     return situate(bodies, case_types, **options)
+
+
+def _derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]:
+    from cbr_holdem.situation.spoken import derive
+
+    return derive(values, case_type)
 
 
 def _survey(bodies: Sequence[str]) -> Mapping[str, int]:

@@ -118,6 +118,12 @@ class Situations(Mapping[str, Column]):
             self.place[places], self.bets[places], self.hole[places], self.board[places]
         )
 
+    def standing(self) -> Column:
+        """Hand strength against one opponent, exact and without what may come: much quicker than
+        the column `hs`, which is computed with the potential and rounded on the flop."""
+        shown = np.array(BOARD_CARDS)[np.maximum(self._street(), 0)]
+        return strength.hand_strengths(self.hole, self.board, np.where(self._known(), shown, 0))
+
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
             self._columns.update(self._group(name))

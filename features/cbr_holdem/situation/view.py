@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import names
+from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
 from cbr_holdem.table.rules import (
@@ -59,6 +62,12 @@ class View:
     folded: tuple[bool, ...]
     moves: tuple[Move, ...]
     situation: Situations = field(compare=False, repr=False)
+    key: int = field(default=0, compare=False, repr=False)
+
+    @cached_property
+    def rng(self) -> random.Random:
+        """Random numbers for this decision; the same decision has the same ones again."""
+        return random.Random(self.key)
 
     def __getitem__(self, name: str) -> float:
         return float(self.situation[name][0])
@@ -73,8 +82,8 @@ class View:
         return self.folded.count(False) - 1
 
 
-def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
-    """The view of the player to act at one of some tables."""
+def view_of(rows: NDArray[np.int64], table: int, game: Game, key: int = 0) -> View:
+    """The view of the player to act at one of some tables; `key` is that of its random numbers."""
     row = rows[table]
     if row[ACTOR] < 0:
         raise BadValue("the hand is over, so nobody has to act")
@@ -95,7 +104,8 @@ def view_of(rows: NDArray[np.int64], table: int, game: Game) -> View:
         bets=tuple(tables.bet[0, :seats].tolist()),
         folded=tuple(tables.folded[0, :seats].tolist()),
         moves=_moves(tables, int(row[MOVES])),
-        situation=Situations.at(rows[table : table + 1], game),
+        situation=Pending(rows[table : table + 1].copy(), game, np.zeros(1, np.int64)),
+        key=key,
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr_holdem.cards.card import HANDS, Cards, cards, names, verify_distinct
+from cbr_holdem.chance import mixed
 from cbr_holdem.strength.kernel import look, stand
 
 #: Columns of a batch of strengths.
@@ -134,6 +135,42 @@ def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
     out = np.empty((len(holes), 7))
     _measure_all(holes, boards, out)
     return out
+
+
+def hand_strengths(holes: Cards, boards: Cards, shown: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Hand strength alone [n], of holes [n, 2] on boards [n, 5] of which `shown` [n] cards count;
+    NaN where there is no board yet. Cards must be known and different. A hand that comes again, as
+    in duplicate matches, is looked at once."""
+    out = np.empty(len(holes))
+    _stand_all(holes, boards, shown, out)
+    return out
+
+
+@njit(cache=True)
+def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
+    now = np.empty(3, np.int64)
+    size = 16
+    while size < 2 * len(holes):
+        size *= 2
+    first = np.full(size, -1, np.int64)  # a hash table: where a hand stood before
+    keys = np.empty(len(holes), np.int64)
+    for i in range(len(holes)):
+        if shown[i] < 3:
+            out[i] = np.nan
+            continue
+        key = np.int64(holes[i, 0]) << 6 | np.int64(holes[i, 1])
+        for card in range(shown[i]):
+            key = key << 6 | np.int64(boards[i, card])
+        keys[i] = key
+        at = np.int64(mixed(np.uint64(key)) >> np.uint64(40)) & (size - 1)
+        while first[at] >= 0 and keys[first[at]] != key:
+            at = (at + 1) & (size - 1)
+        if first[at] >= 0:
+            out[i] = out[first[at]]
+            continue
+        first[at] = i
+        stand(holes[i], boards[i, : shown[i]], now)
+        out[i] = (now[0] + now[1] / 2) / (now[0] + now[1] + now[2])
 
 
 def board_strengths(board: str | list[int]) -> NDArray[np.float64]:

@@ -1,0 +1,34 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cbr.errors import BadValue
+
+
+def verify_place(path: Path) -> None:
+    """Whether a file can be written here; asked before long work, not after it."""
+    if path.is_dir():
+        raise BadValue(f"{path} is a folder; give the name of a file in it")
+    if not path.parent.is_dir():
+        raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise BadValue(f"{path} cannot be written; check its permissions, or choose another place")
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A file to write to, which takes the name `path` when that is done and is gone if it fails."""
+    verify_place(path)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise BadValue(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,152 @@
+"""Decisions that tables wait for, looked at when they are asked about.
+
+A bot that only calls pays for nothing, one that looks at its cards not for the betting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.cards.card import UNKNOWN
+from cbr_holdem.situation import betting, history
+from cbr_holdem.situation.situations import Column, Situations
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BOARD,
+    HOLE,
+    PAID,
+    PAYOFF,
+    SEATS,
+    STREET,
+    STRENGTH,
+    WIDTH,
+    raise_limits,
+    to_call,
+)
+
+Ints = NDArray[np.int64]
+
+
+class Pending(Situations):
+    """Situations of the players to act at some tables (`which` of `rows`).
+
+    Beside the columns, in chips: `call`, what it costs to stay in; `raise_from` and `raise_to`, the
+    limits of a raise (0 where none is legal); `chips`, what is in the pot. All is as it is now:
+    ask before anybody acts.
+    """
+
+    call: Ints
+    raise_from: Ints
+    raise_to: Ints
+    chips: Ints
+
+    def __init__(self, rows: Ints, game: Game, which: Ints) -> None:
+        self._rows, self.game, self.which = rows, game, which
+        self._columns = {}
+
+    @property
+    def count(self) -> int:
+        return len(self.which)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in {"place", "hole", "board"}:
+            self._look()
+        elif name == "bets":
+            self.bets = np.concatenate([self._betting_now(), self._history()], axis=1)
+        elif name in {"call", "raise_from", "raise_to", "chips"}:
+            money = np.empty((4, self.count), np.int64)
+            _money(self._rows, self.which, self.game.terms, money)
+            self.call, self.raise_from, self.raise_to, self.chips = money
+        else:
+            raise AttributeError(f"situations have no {name!r}")
+        return getattr(self, name)
+
+    def take(self, places: Ints) -> Pending:
+        """Some of them."""
+        return Pending(self._rows, self.game, self.which[places])
+
+    def _group(self, name: str) -> dict[str, Column]:
+        # What was done before costs more than how things stand, and few ask for both.
+        if name in betting.COLUMNS:
+            return dict(zip(betting.COLUMNS, self._betting_now().T, strict=True))
+        if name in history.COLUMNS:
+            return dict(zip(history.COLUMNS, self._history().T, strict=True))
+        return super()._group(name)
+
+    def _betting_now(self) -> Column:
+        out = np.empty((self.count, len(betting.COLUMNS)))
+        _betting(self._rows, self.which, self.game.terms, out)
+        return out
+
+    def _history(self) -> Column:
+        out = np.empty((self.count, len(history.COLUMNS)))
+        _history(self._rows, self.which, self.game.terms, out)
+        return out
+
+    def _look(self) -> None:
+        self.place = np.empty((self.count, 3), np.int64)
+        self.hole = np.empty((self.count, 2), np.uint8)
+        self.board = np.empty((self.count, 5), np.uint8)
+        _cards(self._rows, self.which, self.place, self.hole, self.board)
+
+    def seen(self) -> Ints:
+        """The tables as these players see them [n, WIDTH] (`cbr_holdem.table.rules`): with all that
+        was bet and done, and UNKNOWN for every card that they may not see."""
+        out = np.empty((self.count, WIDTH), np.int64)
+        _seen(self._rows, self.which, out)
+        return out
+
+
+@njit(cache=True)
+def _cards(rows: Any, which: Any, place: Any, hole: Any, board: Any) -> None:
+    for i in range(len(which)):
+        r = rows[which[i]]
+        place[i, 0], place[i, 1], place[i, 2] = r[STREET], r[ACTOR], r[SEATS]
+        for card in range(2):
+            hole[i, card] = r[HOLE + 2 * r[ACTOR] + card]
+        for card in range(5):
+            board[i, card] = r[BOARD + card] if card < BOARD_CARDS[r[STREET]] else UNKNOWN
+
+
+@njit(cache=True)
+def _betting(rows: Any, which: Any, terms: Any, out: Any) -> None:
+    for i in range(len(which)):
+        betting.describe(rows[which[i]], terms, out[i])
+
+
+@njit(cache=True)
+def _history(rows: Any, which: Any, terms: Any, out: Any) -> None:
+    for i in range(len(which)):
+        history.describe(rows[which[i]], terms, out[i])
+
+
+@njit(cache=True)
+def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
+    for i in range(len(which)):
+        r = rows[which[i]]
+        out[0, i] = to_call(r)
+        out[1, i], out[2, i] = raise_limits(r, terms)
+        out[3, i] = 0
+        for seat in range(r[SEATS]):
+            out[3, i] += r[PAID + seat]
+
+
+@njit(cache=True)
+def _seen(rows: Any, which: Any, out: Any) -> None:
+    for i in range(len(which)):
+        r, seen = rows[which[i]], out[i]
+        seen[:] = r
+        # What is left of an earlier hand says nothing of this one, but it might of its cards.
+        for seat in range(MOST_SEATS):
+            seen[PAYOFF + seat] = 0
+            seen[STRENGTH + seat] = 0
+            if seat != r[ACTOR]:
+                seen[HOLE + 2 * seat] = UNKNOWN
+                seen[HOLE + 2 * seat + 1] = UNKNOWN
+        for card in range(BOARD_CARDS[r[STREET]], 5):
+            seen[BOARD + card] = UNKNOWN

@@ -1,0 +1,61 @@
+"""What follows from a situation as a person tells it: strengths from cards, odds from amounts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from cbr.case import CaseType, Value
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import cards
+from cbr_holdem.table.game import STREETS
+
+_BOARD = {"flop": 3, "turn": 4, "river": 5}
+
+
+def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]:
+    """Features that follow from `hole` and `board`, and from what is to call and in the pot.
+
+    Opponents are the players at the start of the round but one: who folded since is not told.
+    """
+    found: dict[str, Value] = {}
+    if values.get("hole"):
+        found |= _from_cards(values, case_type.stage)
+    elif values.get("board"):
+        raise BadValue("a board says nothing of a hand; give hole=... as well")
+    if case_type.domain == "holdem" and {"to_call", "pot"} <= values.keys():
+        # A bet is one small bet before and on the flop, two later.
+        call = float(values["to_call"]) * (2.0 if case_type.stage in STREETS[2:] else 1.0)
+        found["pot_odds"] = call / (call + float(values["pot"])) if call else 0.0
+    has = {feature.name for feature in case_type.indexed}
+    return {name: value for name, value in found.items() if name in has}
+
+
+def _from_cards(values: Mapping[str, Value], stage: str) -> dict[str, Value]:
+    from cbr_holdem.cards.ranges import hand_class
+    from cbr_holdem.strength.preflop import RANKED
+    from cbr_holdem.strength.strength import strength_of, verify_position
+
+    hole = cards(str(values["hole"]), "hole")
+    if len(hole) != 2 or hole[0] == hole[1]:
+        raise BadValue(f"hole {values['hole']!r} must be two different cards, e.g. AhKs")
+    if stage not in _BOARD:
+        return {"hand_rank": float(RANKED.index(hand_class(*hole)) + 1)}
+    if not values.get("board"):
+        raise BadValue(f"a hand on the {stage} needs the board as well, e.g. board=Qh7d2c")
+    board = cards(str(values["board"]), "board")
+    if len(board) != _BOARD[stage]:
+        raise BadValue(
+            f"board {values['board']!r} has {len(board)} cards; on the {stage} there are "
+            f"{_BOARD[stage]}"
+        )
+    verify_position(hole, board)
+    strength = strength_of(hole, board)
+    found: dict[str, Value] = {
+        name: value
+        for name, value in (("ppot", strength.ppot), ("npot", strength.npot))
+        if not math.isnan(value)
+    }
+    if "players" in values:
+        found["ihs"] = strength.ihs(max(1, round(float(values["players"])) - 1))
+    return found
