@@ -1,0 +1,69 @@
+"""The arena: bots at tables, honest matches, and what they show.
+
+A bot is a class with one method, `act`. The short way sees one view and gives one action:
+
+    from cbr_arena import bot
+
+    @bot("shy")
+    class Shy:
+        \"\"\"Calls small bets.\"\"\"
+
+        def act(self, view):
+            return "c" if view["pot_odds"] < 0.2 else "f"
+
+The fast way takes a batch of decisions and gives as many actions: see `Bot`. This module is loaded
+by every command, so it imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from cbr.hookspecs import hook
+
+if TYPE_CHECKING:
+    import pluggy
+    import typer
+
+    from cbr_arena.bots import CALL as CALL
+    from cbr_arena.bots import FOLD as FOLD
+    from cbr_arena.bots import RAISE as RAISE
+    from cbr_arena.bots import Actions as Actions
+    from cbr_arena.bots import Bot as Bot
+    from cbr_arena.bots import BotKind as BotKind
+    from cbr_arena.bots import bot as bot
+    from cbr_arena.chance import Chance as Chance
+    from cbr_arena.match import Match as Match
+    from cbr_arena.match import play as play
+
+_HOME = {
+    **dict.fromkeys(("FOLD", "CALL", "RAISE", "Actions", "Bot", "BotKind", "bot"), "bots"),
+    "Chance": "chance",
+    "Match": "match",
+    "play": "match",
+}
+
+__all__ = [*_HOME]
+
+
+@hook
+def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
+    from cbr_arena import hookspecs
+
+    manager.add_hookspecs(hookspecs)
+    return ["bot"]
+
+
+@hook
+def cbr_commands(app: typer.Typer) -> None:
+    from cbr_arena.commands import add
+
+    add(app)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cbr_arena' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"cbr_arena.{_HOME[name]}"), name)

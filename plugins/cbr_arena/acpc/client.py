@@ -1,0 +1,135 @@
+"""A bot of ours at a dealer."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cbr.errors import BadValue
+from cbr_arena.acpc.lines import Gone, Lines, Silent
+from cbr_arena.acpc.mind import Mind
+from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, quoted, table_of
+from cbr_holdem.table.rules import PARTS, PAYOFF
+from cbr_holdem.table.table import Table
+from cbr_logs import GameDef
+
+#: Lines in a row that tell us nothing new; a dealer that sends more is none.
+MOST_IDLE = 1_000
+_AGAIN_AFTER = 0.2
+
+
+@dataclass
+class Visit:
+    """What came of a bot's match: hands that were played to their end, and chips won."""
+
+    hands: int = 0
+    won: float = 0.0
+    whole: bool = True
+    faults: Counter[str] = field(default_factory=Counter)
+
+
+def connect(host: str, port: int, seconds: float) -> Lines:
+    """A connection to a dealer, tried again until so many seconds are over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return Lines(socket.create_connection((host, port), max(0.001, left)))
+        except (OSError, UnicodeError, OverflowError) as error:
+            final = isinstance(error, socket.gaierror | UnicodeError | OverflowError)
+            if final or time.monotonic() + _AGAIN_AFTER >= deadline:
+                reason = getattr(error, "strerror", None) or error
+                raise BadValue(
+                    f"no dealer answers at {host} port {port} ({reason}); start it first, or name "
+                    "another with --host and --port"
+                ) from None
+        time.sleep(_AGAIN_AFTER)
+
+
+def visit(lines: Lines, mind: Mind, definition: GameDef, silence: float) -> Visit:
+    """Play until the dealer closes the connection, waiting for its lines at most so long.
+
+    `BadValue` if it talks nonsense or not at all.
+    """
+    guest = _Guest(lines, mind, definition, silence)
+    try:
+        lines.send(VERSION, time.monotonic() + silence)
+        while True:
+            guest.hear()
+    except Gone:
+        if guest.last is None:
+            raise BadValue("the dealer closed the connection before the first hand") from None
+        guest.visit.whole = guest.over
+    except Silent:
+        raise BadValue(
+            f"the dealer was silent for {silence:g} s after {guest.visit.hands:,} hands; wait "
+            "longer with --timeout"
+        ) from None
+    finally:
+        lines.close()
+        guest.visit.faults = mind.faults
+    return guest.visit
+
+
+class _Guest:
+    """The match as a player follows it."""
+
+    def __init__(self, lines: Lines, mind: Mind, definition: GameDef, silence: float) -> None:
+        self.lines, self.mind, self.definition = lines, mind, definition
+        self.silence = silence
+        self.visit = Visit()
+        self.last: MatchState | None = None
+        self.over = False
+        self.parts = 0  # of chips, so that sums are exact
+
+    def hear(self) -> None:
+        """Follow the next state, and act where it is our turn."""
+        state = self._next()
+        table = table_of(state, self.definition)
+        self.last, self.over = state, table.over
+        if table.over:
+            self._end(state, table)
+        elif table.actor == state.position:
+            action = action_text(table, *self.mind.act(table, state.hand))
+            self.lines.send(f"{state.text}:{action}", time.monotonic() + self.silence)
+
+    def _next(self) -> MatchState:
+        deadline = time.monotonic() + self.silence
+        for _ in range(MOST_IDLE):
+            line = self.lines.read(deadline)
+            if line is None:
+                raise BadValue("the dealer sent a line that is too long for a match state")
+            if line.startswith(("#", ";")):
+                continue
+            state = MatchState.read(line)
+            if self._is_new(state):
+                return state
+        raise BadValue(f"the dealer sent {MOST_IDLE:,} lines in a row that say nothing new")
+
+    def _is_new(self, state: MatchState) -> bool:
+        """Whether a state goes on from the last; one that comes again is not answered again."""
+        last = self.last
+        if last is None:
+            return True
+        if state.hand < last.hand:
+            raise BadValue(f"the dealer went back from hand {last.hand} to hand {state.hand}")
+        if state.hand > last.hand:
+            return True
+        goes_on = (
+            state.position == last.position
+            and state.betting.startswith(last.betting)
+            and state.holes[state.position : state.position + 1]
+            == last.holes[state.position : state.position + 1]
+            and state.board.startswith(last.board)
+        )
+        if not goes_on:
+            raise BadValue(f"{quoted(state.text)} does not go on from {quoted(last.text)}")
+        return state.betting != last.betting
+
+    def _end(self, state: MatchState, table: Table) -> None:
+        self.visit.hands += 1
+        self.parts += int(table.rows[0, PAYOFF + state.position])
+        self.visit.won = self.parts / PARTS
+        self.mind.remember(table, state.position)

@@ -1,0 +1,279 @@
+"""``cbr acpc`` and ``cbr dealer``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli.options import Json
+from cbr.cli.output import emit, lines, note, progress, waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cbr_arena.acpc.client import Visit
+    from cbr_arena.acpc.dealer import Outcome
+    from cbr_arena.acpc.mind import Mind
+    from cbr_holdem.table.game import Game
+    from cbr_logs import GameDef
+
+_COMPILING = "compiling what is needed, once on a machine; that takes up to a minute"
+_LONGEST_WAIT = 1_000_000
+
+_Bot = Annotated[str, typer.Option(help="Who plays: a name with options (cbr bots).")]
+_Game = Annotated[
+    str,
+    typer.Option(metavar="FILE.game", help="The game's definition: a file, or a shipped one."),
+]
+_Host = Annotated[str, typer.Option(help="Where the dealer is.")]
+_Port = Annotated[int, typer.Option(min=1, max=65_535, help="The port that it keeps for us.")]
+_Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the bot.")]
+_Connect = Annotated[
+    float, typer.Option("--connect-timeout", min=0.0, help="Seconds to try to reach the dealer.")
+]
+_Timeout = Annotated[
+    float, typer.Option(min=0.001, help="Seconds that the dealer may be silent between two lines.")
+]
+
+_Definition = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE.game",
+        help="The game's definition: a file, or a shipped one.",
+        show_default=False,
+    ),
+]
+_Hands = Annotated[int, typer.Option(min=1, max=2**32 - 1, help="Hands to play.")]
+_Deals = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots.")]
+_Names = Annotated[
+    str, typer.Option(metavar="A,B,...", help="What players are called in the log; p1,p2,...")
+]
+_Bots = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bot", help="A bot of ours in one of the last seats, lag*8 for eight. Repeatable."
+    ),
+]
+_Listen = Annotated[str, typer.Option(help="Address to listen at; by default this machine only.")]
+_First = Annotated[
+    int,
+    typer.Option(
+        min=0, max=65_535, help="Port of the first player, the next has the next; 0: any."
+    ),
+]
+_Start = Annotated[
+    float, typer.Option("--start-timeout", min=0.001, help="Seconds for all players to connect.")
+]
+_Response = Annotated[
+    float, typer.Option("--response-limit", min=0.001, help="Seconds for an answer.")
+]
+_HandLimit = Annotated[
+    float, typer.Option("--hand-limit", min=0.001, help="Seconds for a player's answers in a hand.")
+]
+_Average = Annotated[
+    float,
+    typer.Option("--average-limit", min=0.001, help="Seconds a hand, on average over the match."),
+]
+_Log = Annotated[Path | None, typer.Option(metavar="FILE.log", help="Write the match log.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.command(
+        "acpc",
+        epilog="Example: cbr acpc --bot lag --port 20001 --game holdem.limit.3p.game",
+    )(acpc)
+    app.command(
+        "dealer",
+        epilog="Example: cbr dealer holdem.limit.3p.game --hands 3000 --port 20001 --bot lag "
+        "--log match.log",
+    )(dealer)
+
+
+def acpc(
+    bot: _Bot,
+    port: _Port,
+    game: _Game,
+    host: _Host = "127.0.0.1",
+    seed: _Seed = 0,
+    connect_timeout: _Connect = 10.0,
+    timeout: _Timeout = 1_200.0,
+    json: Json = False,
+) -> None:
+    """Play a bot at a dealer of the competition (ACPC protocol 2.0.0), until that ends the match.
+
+    The bot decides as in cbr match, given the same cards, seat and seed. Where it fails, a check or
+    fold is sent.
+    """
+    from cbr_arena.acpc.client import connect, visit
+    from cbr_arena.acpc.games import load_game
+    from cbr_arena.acpc.mind import Mind
+
+    _verify_seconds(connect_timeout, timeout)
+    definition = load_game(game)
+    with waiting(_COMPILING, 6.0):
+        mind = Mind(bot, definition.game, seed)
+        _warm(mind, definition)
+    found = visit(connect(host, port, connect_timeout), mind, definition, timeout)
+    _tell_visit(found, bot, definition.game, f"{host} port {port}", json)
+
+
+def _warm(mind: Mind, definition: GameDef) -> None:
+    """Compile before the clock runs: the first decision of all must not cost a match."""
+    from cbr_arena.acpc.dealer import dealt
+
+    table = dealt(definition, 0, 0)
+    if not table.over:
+        mind.act(table, 0)
+    mind.forget()
+
+
+def _tell_visit(found: Visit, bot: str, game: Game, place: str, json: bool) -> None:
+    rate = found.won / game.big_blind / found.hands if found.hands else None
+    if json:
+        document = {
+            "bot": bot,
+            "dealer": place,
+            "game": game.betting,
+            "hands": found.hands,
+            "won": found.won,
+            "rate": rate,
+            "whole": found.whole,
+            "faults": dict(found.faults),
+        }
+        emit(document)
+    else:
+        unit = "sb/h" if game.betting == "limit" else "bb/h"
+        per_hand = "" if rate is None else f", {rate:+.3f} {unit}"
+        lines(f"{bot} at {place}: {found.hands:,} hands, {found.won:+,.10g} chips{per_hand}")
+    if not found.whole:
+        note("the dealer closed the connection in the middle of a hand")
+    for why, times in found.faults.items():
+        note(f"{bot} had {times:,} faults: {why}")
+
+
+def dealer(
+    definition: _Definition,
+    hands: _Hands = 1_000,
+    seed: _Deals = 0,
+    bot: _Bots = None,
+    names: _Names = "",
+    host: _Listen = "127.0.0.1",
+    port: _First = 0,
+    start_timeout: _Start = 300.0,
+    response_limit: _Response = 600.0,
+    hand_limit: _HandLimit = 600.0,
+    average_limit: _Average = 7.0,
+    log: _Log = None,
+    json: Json = False,
+) -> None:
+    """Deal a match to programs of the competition (ACPC protocol 2.0.0), one port for each.
+
+    The ports are printed first, in the order of the players, and the score at the end. An answer
+    that is not legal becomes a call, its line a comment in the log; who is too slow or closes the
+    connection ends the match.
+    """
+    from cbr.errors import BadValue
+    from cbr_arena.acpc.dealer import close_all, listen, play_match, remotes, welcome
+    from cbr_arena.acpc.games import load_game
+    from cbr_arena.acpc.log import match_log
+    from cbr_arena.acpc.mind import Mind
+    from cbr_arena.acpc.seats import House, Limits
+    from cbr_arena.players import players_of
+
+    _verify_seconds(start_timeout, response_limit, hand_limit, average_limit)
+    game = load_game(definition)
+    count, ours = len(game.posts), players_of(bot or [])
+    if len(ours) > count:
+        raise BadValue(f"{len(ours)} bots are named, and the game has {count} seats")
+    away = count - len(ours)
+    players = _names(names, [one.name for one in ours], count)
+    limits = Limits(response_limit, hand_limit, average_limit)
+    with waiting(_COMPILING, 6.0):
+        minds = [Mind(one.spec, game.game, seed) for one in ours]
+        for mind in minds:
+            _warm(mind, game)
+    # The ports first: where they are taken, a log of an earlier match stays.
+    listening = listen(host, port, away)
+    try:
+        with match_log(log, game, hands, seed, limits) as book:
+            if listening:
+                print(*(server.getsockname()[1] for server in listening), flush=True)
+            connections = welcome(listening, players, start_timeout)
+            seats = [*remotes(connections, limits, hands), *map(House, minds)]
+            with progress("dealing", "hands") as tell:
+                outcome = play_match(game, seats, players, hands, seed, book, tell)
+    finally:
+        close_all(listening)
+    faults = {
+        name: dict(mind.faults)
+        for name, mind in zip(players[away:], minds, strict=True)
+        if mind.faults
+    }
+    _tell_outcome(outcome, game.game, faults, json)
+    if outcome.ended:
+        raise BadValue(
+            f"the match ended after {outcome.hands:,} of {hands:,} hands: {outcome.ended}"
+        )
+
+
+def _verify_seconds(*seconds: float) -> None:
+    from cbr.errors import BadValue
+
+    for limit in seconds:
+        if not 0 <= limit <= _LONGEST_WAIT:
+            raise BadValue(f"a limit is {limit:g} s; give at most {_LONGEST_WAIT:,} s")
+
+
+def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
+    """What players are called: as given, else p1, p2 ... and our bots by their specs."""
+    from cbr.errors import BadValue
+    from cbr_holdem.table.hand import verify_names
+
+    if given:
+        found = [name.strip() for name in given.split(",")]
+    else:
+        found = [f"p{place + 1}" for place in range(count - len(bots))]
+        # A log divides names by : and |, and a bot's spec may have them.
+        found += [name.replace(" ", "").replace(":", "=").replace("|", "/") for name in bots]
+    if len(found) != count:
+        raise BadValue(f"--names has {len(found)} names, and the game has {count} seats")
+    verify_names(found)
+    for name in found:
+        if ":" in name or "|" in name or " " in name:
+            raise BadValue(f"{name!r} cannot be in a match log, which divides names by : and |")
+    return found
+
+
+def _tell_outcome(
+    outcome: Outcome, game: Game, faults: dict[str, dict[str, int]], json: bool
+) -> None:
+    if json:
+        players = [
+            {
+                "name": name,
+                "won": won,
+                "rate": won / game.big_blind / outcome.hands if outcome.hands else None,
+                "warnings": {
+                    what: times for (of, what), times in outcome.warnings.items() if of == place
+                },
+                "faults": faults.get(name, {}),
+            }
+            for place, (name, won) in enumerate(zip(outcome.players, outcome.totals, strict=True))
+        ]
+        emit(
+            {
+                "game": game.betting,
+                "hands": outcome.hands,
+                "ended": outcome.ended or None,
+                "players": players,
+            }
+        )
+    elif not outcome.ended:
+        print(outcome.score, flush=True)
+    for (place, what), times in outcome.warnings.items():
+        note(f"{outcome.players[place]} sent {times:,} times {what}")
+    for name, reasons in faults.items():
+        for why, times in reasons.items():
+            note(f"{name} had {times:,} faults: {why}")

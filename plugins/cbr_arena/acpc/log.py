@@ -1,0 +1,121 @@
+"""The match log of a dealer: a line for each hand as it ends, and comments on what went wrong.
+
+It grows with the match and is not written as a whole at its end, so that a match that breaks off
+leaves what was played. The game's definition is put beside it, where readers look for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from cbr.errors import BadValue
+from cbr.whole import verify_place, whole_file
+from cbr_arena.acpc.protocol import betting_of, board_of
+from cbr_arena.acpc.seats import Limits
+from cbr_holdem.cards.card import names
+from cbr_holdem.table.rules import HOLE
+from cbr_holdem.table.table import Table
+from cbr_logs import GameDef, gamedef_text, read_gamedef
+
+#: Comments in a log: a player who talks nonsense must not fill the disk.
+_MOST_COMMENTS = 1_000
+
+
+class MatchLog:
+    """Lines of a match log, into a file if there is one."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+        self._comments = 0
+
+    def hand(
+        self, number: int, table: Table, payoffs: Sequence[float], players: Sequence[str]
+    ) -> None:
+        if self._file is None:
+            return
+        held = table.rows[0, HOLE : HOLE + 2 * table.seats].reshape(-1, 2)
+        board = board_of(table)
+        shown = [street for street in (board[:6], board[6:8], board[8:]) if street]
+        cards = "/".join(["|".join(names(hole).replace(" ", "") for hole in held), *shown])
+        won = "|".join(map(amount, payoffs))
+        self.line(f"STATE:{number}:{betting_of(table)}:{cards}:{won}:{'|'.join(players)}")
+
+    def comment(self, text: str) -> None:
+        self._comments += 1
+        if self._comments <= _MOST_COMMENTS:
+            self.line(f"# {text}")
+        elif self._comments == _MOST_COMMENTS + 1:
+            self.line("# further lines like these are not logged")
+
+    def ended(self, reason: str) -> None:
+        """The match broke off; there is no score."""
+        self.line(f"# the match ended early: {reason}")
+
+    def line(self, line: str) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(line + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise BadValue(f"cannot write the log: {error.strerror or error}") from None
+
+
+def score_line(totals: Sequence[float], players: Sequence[str]) -> str:
+    return f"SCORE:{'|'.join(map(amount, totals))}:{'|'.join(players)}"
+
+
+def amount(chips: float) -> str:
+    """
+    >>> amount(-20.0), amount(3.5), amount(1 / 3)
+    ('-20', '3.5', '0.333333')
+    """
+    text = f"{chips:.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+@contextlib.contextmanager
+def match_log(
+    path: Path | None, definition: GameDef, hands: int, seed: int, limits: Limits
+) -> Iterator[MatchLog]:
+    """A log with its head."""
+    if path is None:
+        yield MatchLog(None)
+        return
+    if path.suffix != ".log":
+        raise BadValue(f"a match log is called FILE.log, not {path.name!r}")
+    stem = re.sub(r"\s+", "_", path.stem)  # a blank would end the name in the log's head
+    beside = path.with_name(f"{stem}.game")
+    verify_place(path)
+    _put(definition, beside, path)
+    try:
+        file = path.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadValue(f"cannot write {path}: {error.strerror or error}") from None
+    with file:
+        log = MatchLog(file)
+        log.line(f"# name/game/hands/seed {stem} {beside.name} {hands} {seed}")
+        log.line(f"#--t_response {round(1000 * limits.response)}")
+        log.line(f"#--t_hand {round(1000 * limits.hand)}")
+        log.line(f"#--t_per_hand {round(1000 * limits.average)}")
+        yield log
+
+
+def _put(definition: GameDef, beside: Path, path: Path) -> None:
+    """Write the definition, but never over another game's."""
+    if beside.exists():
+        try:
+            same = read_gamedef(beside.read_text("utf-8")) == definition
+        except (BadValue, OSError, UnicodeDecodeError):
+            same = False
+        if not same:
+            raise BadValue(
+                f"{beside} is there and is another game; choose another name than {path.name}"
+            )
+        return
+    with whole_file(beside) as part:
+        part.write_text(gamedef_text(definition), "utf-8")

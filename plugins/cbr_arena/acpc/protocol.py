@@ -1,0 +1,198 @@
+"""Match states and actions as text, and the table that a state stands for.
+
+    MATCHSTATE:1:7:rc/c:|AhKd/Ts4c2h
+
+is hand 7 as position 1 sees it: the betting, streets divided by `/`; the cards of each position, as
+far as they are seen; the board. A raise in no-limit has what the player has then put in over the
+whole hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cbr.errors import BadValue
+from cbr_holdem.cards.card import UNKNOWN, cards, names
+from cbr_holdem.table.game import BOARD_CARDS
+from cbr_holdem.table.rules import BET, BOARD, CALL, FOLD, HOLE, PAID, POST, RAISE, STREET, act
+from cbr_holdem.table.table import Table
+from cbr_logs import GameDef
+
+VERSION = "VERSION:2.0.0"
+#: Actions on a street that programs of the competition have room for.
+MOST_ON_A_STREET = 64
+
+_VERSION = re.compile(r"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+_STATE = re.compile(r"MATCHSTATE:(\d{1,3}):(\d{1,10}):([fcr\d/]*):([\w|/]*)", re.ASCII)
+_MOVE = re.compile(r"([fc])|r(\d{0,15})|/")
+_ANSWER = {"limit": re.compile(r"[fcr]"), "nolimit": re.compile(r"[fc]|r\d{1,15}(?!\d)")}
+#: Characters of a stranger's line that a sentence quotes.
+_QUOTED = 120
+
+
+@dataclass(frozen=True)
+class MatchState:
+    """What a dealer tells a player. `holes` are two cards or "" for each position."""
+
+    position: int
+    hand: int
+    betting: str
+    holes: tuple[str, ...]
+    board: str
+
+    @property
+    def text(self) -> str:
+        streets = [self.board[:6], self.board[6:8], self.board[8:]]
+        shown = "/".join(["|".join(self.holes), *(street for street in streets if street)])
+        return f"MATCHSTATE:{self.position}:{self.hand}:{self.betting}:{shown}"
+
+    @classmethod
+    def read(cls, text: str) -> MatchState:
+        """
+        >>> MatchState.read("MATCHSTATE:1:7:rc/c:|AhKd/Ts4c2h").board
+        'Ts4c2h'
+        """
+        found = _STATE.fullmatch(text)
+        holes, *board = found[4].split("/") if found else ("",)
+        held = tuple(holes.split("|"))
+        whole = [len(street) for street in board] == [6, 2, 2][: len(board)]
+        if not found or not whole or any(len(hole) not in (0, 4) for hole in held):
+            raise BadValue(f"{quoted(text)} is no match state")
+        return cls(int(found[1]), int(found[2]), found[3], held, "".join(board))
+
+
+def state_of(table: Table, position: int, hand: int, betting: str | None = None) -> MatchState:
+    """What this position is told of a table; whoever has all its cards comes to see all hands that
+    were shown. `betting` is `betting_of(table)`, where that is known."""
+    row, shown = table.rows[0], table.showdown
+    holes = tuple(
+        _cards(row[HOLE + 2 * seat : HOLE + 2 * seat + 2])
+        if seat == position or seat in shown
+        else ""
+        for seat in range(table.seats)
+    )
+    betting = betting_of(table) if betting is None else betting
+    return MatchState(position, hand, betting, holes, board_of(table))
+
+
+def table_of(state: MatchState, definition: GameDef) -> Table:
+    """The table that a state stands for, with UNKNOWN for what this position does not see.
+
+    `BadValue` if the rules do not allow it, or if it does not show what it should.
+    """
+    seats = len(definition.posts)
+    if len(state.holes) != seats or not state.position < seats:
+        raise BadValue(f"{quoted(state.text)} is no state of a game for {seats}")
+    if not state.holes[state.position]:
+        raise BadValue(f"{quoted(state.text)} does not show the player's own cards")
+    try:
+        held = [card for hole in state.holes for card in cards(hole) or (UNKNOWN, UNKNOWN)]
+        board = cards(state.board)
+        board += [UNKNOWN] * (5 - len(board))
+        table = Table(definition.game, definition.stacks, held, board, definition.posts)
+        _replay(table, state.betting)
+    except BadValue as error:
+        raise BadValue(f"{quoted(state.text)} is not as the game allows: {error}") from None
+    if betting_of(table) != state.betting or len(board_of(table)) != len(state.board):
+        raise BadValue(f"{quoted(state.text)} has streets or a board that do not fit its betting")
+    if any(not state.holes[seat] for seat in table.showdown):
+        raise BadValue(f"{quoted(state.text)} ends in a showdown that does not show all hands")
+    return table
+
+
+def _replay(table: Table, betting: str) -> None:
+    limit, at = table.game.betting == "limit", 0
+    while at < len(betting):
+        move = _MOVE.match(betting, at)
+        if move is None:
+            raise BadValue(f"betting {quoted(betting[at:])} is not f, c, r and the streets' /")
+        at = move.end()
+        if move[0] == "/":
+            continue  # where streets end is known, and compared afterwards
+        if move[0] == "f":
+            table.verify_going()  # some dealers let players fold where they could check
+            act(table.rows[0], table.terms, FOLD, 0)
+        elif move[0] == "c":
+            table.play("c")
+        elif limit is bool(move[2]):
+            raise BadValue(f"a raise is {move[0]!r}, {'without' if limit else 'with'} an amount")
+        else:
+            table.play("r", None if limit else int(move[2]) - before(table))
+
+
+def before(table: Table) -> int:
+    """What whoever is in put in before this street."""
+    row, seats = table.rows[0], table.seats
+    return int((row[PAID : PAID + seats] - row[BET : BET + seats]).max())
+
+
+def betting_of(table: Table) -> str:
+    """The betting so far, as states have it."""
+    limit = table.game.betting == "limit"
+    row = table.rows[0]
+    written, street, top = [], 0, int(row[POST : POST + table.seats].max())
+    start = 0  # of this street: what whoever is in has put in
+    for when, _, kind, amount in table.tables.history(0):
+        if when > street:
+            written.append("/" * (when - street))
+            street, start = when, top
+        if kind == RAISE:
+            top = start + amount
+        written.append("fcr"[kind] + (str(top) if kind == RAISE and not limit else ""))
+    return "".join(written) + "/" * (int(row[STREET]) - street)
+
+
+def board_of(table: Table) -> str:
+    return _cards(table.rows[0, BOARD : BOARD + BOARD_CARDS[int(table.rows[0, STREET])]])
+
+
+def action_text(table: Table, kind: int, to: int) -> str:
+    """An action of ours as the protocol has it."""
+    sized = kind == RAISE and table.game.betting != "limit"
+    return "fcr"[kind] + (str(before(table) + to) if sized else "")
+
+
+def settled(table: Table, answer: str) -> tuple[int, int, str]:
+    """What a dealer plays for an answer, and what it changed, if anything.
+
+    What cannot be read or is not legal becomes a call; an amount the nearest that is legal.
+    """
+    found = _ANSWER[table.game.betting].match(answer)
+    if not found:
+        return CALL, 0, "no action, changed to a call"
+    legal, move = table.legal(), found[0]
+    if move[0] == "c":
+        return CALL, 0, ""
+    if move[0] == "f":
+        return (FOLD, 0, "") if legal.fold else (CALL, 0, "a fold for nothing, changed to a call")
+    if not legal.raise_to or _crowded(table):
+        return CALL, 0, "a raise where none is legal, changed to a call"
+    wished = int(move[1:]) - before(table) if move[1:] else legal.raise_from
+    to = min(max(wished, legal.raise_from), legal.raise_to)
+    if to == wished:
+        return RAISE, to, ""
+    return RAISE, to, "an amount that is not legal, changed to the nearest"
+
+
+def _crowded(table: Table) -> bool:
+    """Whether a raise and its calls would not fit into what other programs can hold."""
+    street = int(table.rows[0, STREET])
+    done = sum(when == street for when, *_ in table.tables.history(0))
+    return done + table.seats > MOST_ON_A_STREET
+
+
+def speaks_ours(line: str) -> bool:
+    """Whether a greeting is of a version that we understand."""
+    found = _VERSION.match(line)
+    return found is not None and int(found[1]) == 2 and int(found[2]) == 0
+
+
+def quoted(text: str) -> str:
+    """A stranger's text for a sentence or a log: one line, not too long."""
+    return ascii(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
+
+
+def _cards(numbers: Iterable[int]) -> str:
+    return names(numbers).replace(" ", "")

@@ -1,0 +1,135 @@
+"""Who plays at our dealer: a program at the other end of a connection, or a bot of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cbr_arena.acpc.lines import Gone, Lines, Silent
+from cbr_arena.acpc.mind import Mind
+from cbr_arena.acpc.protocol import action_text, quoted
+from cbr_holdem.table.table import Table
+
+#: Lines that are ignored while one answer is waited for; a program that sends more floods us.
+MOST_IGNORED = 1_000
+
+#: Called with what was wrong, and the line.
+Warn = Callable[[str, str], None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for a player: for a response, for a hand, and for a hand on average."""
+
+    response: float = 600.0
+    hand: float = 600.0
+    average: float = 7.0
+
+
+class Lost(Exception):
+    """A player who cannot go on, which ends the match; why."""
+
+
+class Seat(Protocol):
+    def begin(self) -> None:
+        """A hand begins."""
+
+    def tell(self, state: str) -> None:
+        """The table as this player sees it."""
+
+    def answer(self, state: str, table: Table, hand: int, warn: Warn) -> str:
+        """The action that this player answers to a state."""
+
+    def end(self, table: Table, position: int) -> None:
+        """A hand is over."""
+
+    def close(self) -> None: ...
+
+
+class House:
+    """A bot of ours, without a connection or a clock."""
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+
+    def begin(self) -> None: ...
+
+    def tell(self, state: str) -> None: ...
+
+    def answer(self, state: str, table: Table, hand: int, warn: Warn) -> str:
+        return action_text(table, *self.mind.act(table, hand))
+
+    def end(self, table: Table, position: int) -> None:
+        self.mind.remember(table, position)
+
+    def close(self) -> None: ...
+
+
+class Remote:
+    """A program at the other end, with its clocks. `hands` is the length of the match."""
+
+    def __init__(self, lines: Lines, limits: Limits, hands: int) -> None:
+        self._lines, self._limits = lines, limits
+        self._whole = limits.average * hands
+        self._in_hand = self._in_match = 0.0
+        self._told = 0.0
+
+    def begin(self) -> None:
+        self._in_hand = 0.0
+
+    def tell(self, state: str) -> None:
+        self._told = time.monotonic()
+        try:
+            self._lines.send(state, self._told + self._limits.response)
+        except Gone:
+            raise Lost("it closed the connection") from None
+        except Silent:
+            raise Lost(f"it did not read for {self._limits.response:g} s") from None
+
+    def answer(self, state: str, table: Table, hand: int, warn: Warn) -> str:
+        limit, what = min(
+            (self._limits.response, f"no answer within {self._limits.response:g} s"),
+            (self._limits.hand - self._in_hand, f"more than {self._limits.hand:g} s for a hand"),
+            (
+                self._whole - self._in_match,
+                f"more than {self._limits.average:g} s a hand on average",
+            ),
+        )
+        try:
+            answer = self._matching(state, self._told + limit, warn)
+        except Gone:
+            raise Lost("it closed the connection") from None
+        except Silent:
+            raise Lost(what) from None
+        used = time.monotonic() - self._told
+        self._in_hand += used
+        self._in_match += used
+        return answer
+
+    def _matching(self, state: str, deadline: float, warn: Warn) -> str:
+        """What follows the state in the first line that repeats it; other lines are ignored."""
+        for _ in range(MOST_IGNORED):
+            line = self._lines.read(deadline)
+            if line is None:
+                warn("a line that is too long, ignored", "")
+            elif line == state:
+                return ""
+            elif line.startswith(f"{state}:"):
+                return line[len(state) + 1 :]
+            elif line.startswith("MATCHSTATE:"):
+                warn("an answer to another state, ignored", line)
+            elif not line.startswith(("#", ";")):
+                warn("no answer, ignored", line)
+        raise Lost(f"{MOST_IGNORED:,} lines that are no answer")
+
+    def end(self, table: Table, position: int) -> None: ...
+
+    def close(self) -> None:
+        self._lines.close()
+
+
+def told(line: str) -> str:
+    """A line as a comment quotes it."""
+    return f": {quoted(line)}" if line else ""

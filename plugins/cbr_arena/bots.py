@@ -1,0 +1,98 @@
+"""What a bot is, in its two forms, and how it is named.
+
+The fast form decides many situations at once (`Bot`); a class marked with `@bot` whose `act` takes
+one view is the short form, which the arena wraps. Both see what their seat may see and no more, and
+both get the same table: a test holds them to the same decisions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr.spec import Spec, settle
+from cbr_holdem.table.rules import CALL as CALL
+from cbr_holdem.table.rules import FOLD as FOLD
+from cbr_holdem.table.rules import RAISE as RAISE
+
+GAMES = ("limit", "nolimit")
+
+
+class Actions(NamedTuple):
+    """What a bot does in each of some situations: `kind` [n] is FOLD, CALL or RAISE; `to` [n] what
+    a raise goes to in chips, 0 for the least that is legal. A fold that costs nothing is a check.
+    """
+
+    kind: NDArray[np.int64]
+    to: NDArray[np.int64] | None = None
+
+
+class Bot(Protocol):
+    """A player for many tables at once.
+
+    `memory` is what it keeps from hand to hand, as one element of an array: its dtype, or None. The
+    arena holds an array for each session and gives `act` the elements of the sessions that the
+    situations are of, [n]; what is written there stays. `remember` is asked after every hand that
+    the bot sat in, with the tables as its seat saw them at the end [n, WIDTH] and its seats [n].
+    """
+
+    memory: np.dtype[Any] | None
+
+    def act(self, situations: Any, memory: Any, chance: Any) -> Actions | NDArray[np.int64]: ...
+
+    def remember(
+        self, tables: NDArray[np.int64], seats: NDArray[np.int64], memory: Any
+    ) -> None: ...
+
+
+Make = Callable[..., Any]
+C = TypeVar("C", bound=type[Any])
+
+
+@dataclass(frozen=True)
+class BotKind:
+    """A bot by name. `make(**options)` builds it; a spec may give options (`loki?style=tight`),
+    and one text after a colon, `make`'s first argument (`triple:0.1,0.6,0.3`), where it has no
+    default. `games` are those it can play; `views` says that its `act` takes one view.
+    """
+
+    name: str
+    make: Make
+    help: str = ""
+    games: Sequence[str] = GAMES
+    views: bool = False
+
+    kind: ClassVar[str] = "bot"
+
+    def build(self, argument: str, spec: Spec) -> Any:
+        """The bot, with the options of a spec checked."""
+        if not argument:
+            return self.make(**settle(self.make, 0, spec))
+        names = list(inspect.signature(self.make).parameters)
+        if not names or names[0] in spec.parameters:
+            raise BadValue(f"bot {self.name!r} takes nothing after a colon; write {self.name}")
+        given = Spec(spec.name, {names[0]: argument, **spec.parameters})
+        return self.make(**settle(self.make, 0, given))
+
+
+def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[[C], C]:
+    """Mark a class as a bot. If its `act` takes one view, it gives one action: "f", "c", "r", or
+    ("r", 40) for a raise to 40; if it takes situations, memory and chance, it is a `Bot`."""
+
+    def mark(made: C) -> C:
+        wanted = list(inspect.signature(made.act).parameters)
+        if len(wanted) not in {2, 4}:
+            raise BadValue(
+                f"act of bot {name!r} must take a view, or situations, memory and chance"
+            )
+        said = help or inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
+        made.__cbr__ = BotKind(name, made, said, tuple(games), len(wanted) == 2)
+        return made
+
+    return mark

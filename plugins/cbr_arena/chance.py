@@ -1,0 +1,53 @@
+"""Random numbers for bots: by deal, seat and decision, so that nobody's depend on anyone else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.chance import key, mixed, step
+
+#: The part of a key that is kept for bots; decks have another.
+_BOTS = np.int64(0x626F7473)
+
+
+class Chance:
+    """Random numbers for a batch of decisions, each with a stream of its own.
+
+    A stream belongs to (seed, deal, seat, decision): so results are the same for any number of
+    workers, and two bots in one seat at one deal have the same luck.
+    """
+
+    def __init__(self, seed: int, deal: NDArray[np.int64], seat: Any, decision: Any) -> None:
+        self._given = (seed, deal, seat, decision)
+        self._state: NDArray[np.uint64] | None = None
+
+    def random(self) -> NDArray[np.float64]:
+        """The next number from 0 to 1 of each decision, [n]."""
+        out = np.empty(len(self._given[1]))
+        _next(self.state, out)
+        return out
+
+    @property
+    def state(self) -> NDArray[np.uint64]:
+        """The streams, as compiled code takes them (`cbr_holdem.chance`)."""
+        if self._state is None:
+            self._state = np.empty(len(self._given[1]), np.uint64)
+            _begin(*self._given, self._state)
+        return self._state
+
+
+@njit(cache=True)
+def _begin(seed: Any, deal: Any, seat: Any, decision: Any, state: Any) -> None:
+    for i in range(len(deal)):
+        state[i] = key(seed, deal[i], _BOTS + seat[i], decision[i])
+
+
+@njit(cache=True)
+def _next(state: Any, out: Any) -> None:
+    for i in range(len(state)):
+        state[i] = step(state[i])
+        out[i] = (mixed(state[i]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

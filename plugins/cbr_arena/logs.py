@@ -1,0 +1,26 @@
+"""Matches as logs that others read: PHH files, and the match logs of the ACPC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cbr.errors import BadValue
+from cbr.plugins import default_plugins
+from cbr.whole import verify_place
+
+_FORMATS = {".phhs": "phh", ".log": "acpc"}
+
+
+def verify_log(path: Path) -> None:
+    """Whether a log can be written here, by its name."""
+    if path.suffix not in _FORMATS:
+        raise BadValue(f"a log is called FILE.phhs (PHH) or FILE.log (ACPC), not {path.name!r}")
+    verify_place(path)
+
+
+def write(hands: Sequence[str], path: Path) -> int:
+    """Write hands (`Hand.text`) in the format that the name asks for; how many."""
+    source = default_plugins().get("case source", _FORMATS[path.suffix])
+    count: int = source.write(iter(hands), path)
+    return count

@@ -1,0 +1,199 @@
+"""Matches: the same deals in every seat, sessions for bots that remember, and honest intervals.
+
+A deal is played once for each way to seat the players in a row around the table (heads-up: twice,
+seats swapped), so that everybody has every hand in every position once. The mean over these hands
+is one block, and intervals are over blocks. Who sits where moves on with each deal, as at a table.
+
+Bots that remember play sessions: `session` deals one after another in one seating, then forget. No
+memory meets a deal twice. A result depends on the match alone, not on how many workers played it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import count, takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr.plugins import Plugins, default_plugins
+from cbr.workers import in_order
+from cbr_arena.players import Player, build
+from cbr_arena.records import texts
+from cbr_arena.showing import COUNTS, counted, payoffs
+from cbr_arena.tables import Ints, Room, Sitting
+from cbr_holdem.table.game import MOST_SEATS, Game
+from cbr_holdem.table.rules import PARTS
+
+Floats = NDArray[np.float64]
+
+#: Hands that are played in lockstep: enough to make a step worth its cost, few enough for caches.
+_AT_ONCE = 2_048
+#: Deals of one piece of work, where nobody remembers.
+_PIECE = 1_800
+#: Sessions that are played side by side, where somebody does.
+_SESSIONS = 8
+
+#: Called with hands done, hands in all, and hands done.
+Progress = Callable[[float, float, int], None]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Who plays what, how long, and with which luck. Stacks are reset for every hand."""
+
+    players: Sequence[Player]
+    hands: int = 10_000
+    game: Game = field(default_factory=Game)
+    stack: int = 0
+    seed: int = 0
+    session: int = 1_000
+    duplicate: bool = True
+    keep_hands: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "players", tuple(self.players))
+        if not 2 <= len(self.players) <= MOST_SEATS:
+            raise BadValue(f"{len(self.players)} bots; a table has 2 to {MOST_SEATS} seats")
+        if self.hands < 1 or self.session < 1:
+            raise BadValue("a match needs at least one hand, and a session one deal")
+        if not self.stack:
+            # Deep enough for the cap on every street in limit, 100 big blinds else.
+            deep = 1_000 if self.game.betting == "limit" else 100
+            object.__setattr__(self, "stack", deep * self.game.big_blind)
+
+    @property
+    def seats(self) -> int:
+        return len(self.players)
+
+    @property
+    def seatings(self) -> int:
+        """How often each deal is played."""
+        return self.seats if self.duplicate else 1
+
+    @property
+    def deals(self) -> int:
+        return -(-self.hands // self.seatings)
+
+    @cached_property
+    def remembers(self) -> bool:
+        return self.room().remembers
+
+    def room(self) -> Room:
+        """The players, with nothing in mind."""
+        specs = list(dict.fromkeys(player.spec for player in self.players))
+        bots = [build(spec, self.game.betting) for spec in specs]
+        bot_of = np.array([specs.index(player.spec) for player in self.players])
+        return Room(self.game, self.stack, self.seed, bots, bot_of)
+
+    def pieces(self) -> Iterator[range]:
+        """Pieces of work, as deals, without end: whole sessions where somebody remembers."""
+        size = _SESSIONS * self.session if self.remembers else _PIECE
+        return (range(first, first + size) for first in count(0, size))
+
+    def seating(self, deal: Ints, way: Ints) -> Ints:
+        """Which player has each seat [n, seats] at a deal, in one of the ways to seat them."""
+        return (np.arange(self.seats) + (way + deal)[:, None]) % self.seats
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What came of some deals: what each player won in a block, in bets a hand [blocks, players];
+    the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; faults by
+    player and reason; and the hands themselves, if they are asked for."""
+
+    won: Floats
+    squares: Floats
+    counts: Ints
+    faults: Counter[tuple[int, str]]
+    hands: list[str]
+
+    @classmethod
+    def together(cls, parts: Sequence[Played]) -> Played:
+        faults: Counter[tuple[int, str]] = sum((part.faults for part in parts), Counter())
+        won = np.concatenate([part.won for part in parts])
+        squares, counts = (
+            np.sum([getattr(part, name) for part in parts], axis=0)
+            for name in ("squares", "counts")
+        )
+        return cls(won, squares, counts, faults, [hand for part in parts for hand in part.hands])
+
+
+def pieces_played(
+    match: Match, pool: Executor | None = None, endless: bool = False
+) -> Generator[Played, None, None]:
+    """A match piece by piece, in order; `endless` goes on with further deals after its end."""
+    last = None if endless else match.deals
+    work = (
+        (match, piece if last is None else range(piece.start, min(piece.stop, last)))
+        for piece in takewhile(lambda piece: last is None or piece.start < last, match.pieces())
+    )
+    return in_order(pool, _piece, work)
+
+
+def play(match: Match, pool: Executor | None = None, progress: Progress | None = None) -> Played:
+    """Play a match."""
+    parts: list[Played] = []
+    done = 0
+    for part in pieces_played(match, pool):
+        parts.append(part)
+        done += len(part.won) * match.seatings
+        if progress:
+            progress(done, match.deals * match.seatings, done)
+    return Played.together(parts)
+
+
+@lru_cache(maxsize=4)
+def _room(match: Match, plugins: Plugins) -> Room:
+    """Bots are built once in a process, for the plugins it has: some read a casebase."""
+    return match.room()
+
+
+def _piece(work: tuple[Match, range]) -> Played:
+    match, deals = work
+    room = _room(match, default_plugins())
+    room.faults = Counter()
+    # In whole parts of a chip, so that what cancels out is exactly 0.
+    won = np.zeros((len(deals), match.seats), np.int64)
+    squares = np.zeros(match.seats)
+    counts = np.zeros((match.seats, len(COUNTS)), np.int64)
+    hands: list[str] = []
+    bet = PARTS * match.game.big_blind
+    for sitting in _sittings(match, deals, room):
+        rows = room.play(sitting)
+        earned = payoffs(rows, match.seats)
+        np.add.at(won, (sitting.deal[:, None] - deals.start, sitting.player), earned)
+        np.add.at(squares, sitting.player, (earned / bet) ** 2)
+        counts += counted(rows, sitting.player, match.seats)
+        if match.keep_hands:
+            hands += texts(rows, sitting, match.game, [player.name for player in match.players])
+    return Played(won / (bet * match.seatings), squares, counts, room.faults, hands)
+
+
+def _sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
+    """The hands of some deals, as many at once as can be played side by side."""
+    ways = np.arange(match.seatings)
+    if not room.remembers:
+        room.begin(1)
+        size = max(1, _AT_ONCE // match.seatings)
+        for first in range(deals.start, deals.stop, size):
+            some = np.arange(first, min(first + size, deals.stop))
+            yield _sitting(match, some, ways, np.zeros(len(some) * len(ways), np.int64))
+        return
+    sessions = -(-len(deals) // match.session)
+    room.begin(sessions * match.seatings)
+    for step in range(min(match.session, len(deals))):
+        some = np.arange(deals.start + step, deals.stop, match.session)
+        number = (some - deals.start) // match.session
+        session = (number[:, None] * match.seatings + ways).reshape(-1)
+        yield _sitting(match, some, ways, session)
+
+
+def _sitting(match: Match, deals: Ints, ways: Ints, session: Ints) -> Sitting:
+    deal, way = np.repeat(deals, len(ways)), np.tile(ways, len(deals))
+    return Sitting(deal, match.seating(deal, way), session)

@@ -1,0 +1,61 @@
+"""Who sits at the table: bots named by specs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cbr.errors import BadValue
+from cbr.plugins import default_plugins
+from cbr.spec import Spec
+from cbr_arena.bots import BotKind
+from cbr_arena.views import Views
+from cbr_holdem.table.game import MOST_SEATS
+
+_TIMES = re.compile(r"^(.*?)\*(\d+)$")
+
+
+@dataclass(frozen=True)
+class Player:
+    """A bot by its spec, and what it is called in a match."""
+
+    name: str
+    spec: str
+
+
+def players_of(specs: Sequence[str]) -> list[Player]:
+    """
+    >>> [player.name for player in players_of(["call", "lag?bluff=0.1*2"])]
+    ['call', 'lag?bluff=0.1', 'lag?bluff=0.1 #2']
+    """
+    single: list[str] = []
+    for spec in specs:
+        found = _TIMES.match(spec.strip())
+        text, times = (found[1], int(found[2])) if found else (spec.strip(), 1)
+        if not 1 <= times <= MOST_SEATS:
+            raise BadValue(f"{spec!r}: a table has 2 to {MOST_SEATS} seats")
+        single += [text] * times
+    return [
+        Player(text if not before else f"{text} #{before + 1}", text)
+        for place, text in enumerate(single)
+        for before in [single[:place].count(text)]
+    ]
+
+
+def kind_of(spec: str) -> tuple[BotKind, str, Spec]:
+    """The kind of bot that a spec names, what stands after its colon, and its options."""
+    parsed = Spec.parse(spec)
+    name, _, argument = parsed.name.partition(":")
+    kind: BotKind = default_plugins().get("bot", name)
+    return kind, argument, Spec(name, parsed.parameters)
+
+
+def build(spec: str, betting: str) -> Any:
+    """The bot that a spec names, ready for a batch of decisions in this kind of game."""
+    kind, argument, parsed = kind_of(spec)
+    if betting not in kind.games:
+        raise BadValue(f"bot {kind.name!r} plays {' and '.join(kind.games)}, not {betting}")
+    made = kind.build(argument, parsed)
+    return Views(lambda: kind.build(argument, parsed)) if kind.views else made

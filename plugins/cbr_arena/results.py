@@ -1,0 +1,83 @@
+"""What a match shows: winnings with their intervals, and how each bot plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr_arena.match import Match, Played
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A mean per hand, and half the width of its 95 % interval over blocks."""
+
+    rate: float
+    ci95: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One bot. `sd` is of single hands; `vpip` and `pfr`: share of hands in which it put money in
+    before the flop of its own will, and in which it raised there; `aggression`: bets and raises for
+    each call on later streets, None where it never called; `showdown`: share of hands in which it
+    came to one; `faults`: what it did wrong, and how often."""
+
+    name: str
+    rate: float
+    ci95: float | None
+    sd: float
+    hands: int
+    vpip: float
+    pfr: float
+    aggression: float | None
+    showdown: float
+    faults: dict[str, int]
+
+
+def rate_of(won: Floats) -> Rate:
+    """Of some blocks [b]."""
+    if len(won) < 2:
+        return Rate(float(won.mean()), None)
+    return Rate(float(won.mean()), float(1.96 * won.std(ddof=1) / np.sqrt(len(won))))
+
+
+def lines_of(match: Match, played: Played) -> list[Line]:
+    found = []
+    for place, player in enumerate(match.players):
+        hands, vpip, pfr, raises, calls, showdown = played.counts[place].tolist()
+        rate = rate_of(played.won[:, place])
+        found.append(
+            Line(
+                player.name,
+                rate.rate,
+                rate.ci95,
+                float(np.sqrt(max(0.0, played.squares[place] / hands - rate.rate**2))),
+                hands,
+                vpip / hands,
+                pfr / hands,
+                raises / calls if calls else None,
+                showdown / hands,
+                {why: n for (who, why), n in played.faults.items() if who == place},
+            )
+        )
+    return found
+
+
+def difference(a: Played, b: Played, place: int) -> Rate:
+    """How much more a than b won in one player's place, on the same deals."""
+    blocks = min(len(a.won), len(b.won))
+    return rate_of(a.won[:blocks, place] - b.won[:blocks, place])
+
+
+def width_of(played: Sequence[Played]) -> float | None:
+    """The widest interval: of a match's bots; of two matches that of the difference in the end."""
+    if len(played) == 2:
+        return difference(played[0], played[1], played[0].won.shape[1] - 1).ci95
+    widths = [rate_of(played[0].won[:, at]).ci95 for at in range(played[0].won.shape[1])]
+    return None if None in widths else max(width for width in widths if width is not None)

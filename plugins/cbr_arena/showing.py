@@ -1,0 +1,88 @@
+"""What the end of a hand shows: cards to each seat, and figures of how it was played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.cards.card import UNKNOWN
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS
+from cbr_holdem.table.rules import (
+    BOARD,
+    CALL,
+    FOLDED,
+    HISTORY,
+    HOLE,
+    MOVES,
+    PAYOFF,
+    PLAYERS,
+    RAISE,
+    SEATS,
+    STREET,
+    WIDTH,
+)
+
+Ints = NDArray[np.int64]
+
+#: What is counted for each seat of a hand.
+COUNTS = ("hands", "vpip", "pfr", "raises", "calls", "showdown")
+
+
+def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
+    """Tables at the end as a seat saw them [n, WIDTH]: cards only of those who showed them."""
+    out = np.empty((len(table), WIDTH), np.int64)
+    _as_seen(rows, table, seat, out)
+    return out
+
+
+@njit(cache=True)
+def _as_seen(rows: Any, table: Any, seat: Any, out: Any) -> None:
+    for i in range(len(table)):
+        r, seen = rows[table[i]], out[i]
+        seen[:] = r
+        showdown = r[PLAYERS] > 1
+        for other in range(MOST_SEATS):
+            shown = showdown and not r[FOLDED] >> other & 1
+            if other != seat[i] and not shown:
+                seen[HOLE + 2 * other] = UNKNOWN
+                seen[HOLE + 2 * other + 1] = UNKNOWN
+        if not showdown:
+            for card in range(BOARD_CARDS[r[STREET]], 5):
+                seen[BOARD + card] = UNKNOWN
+
+
+def payoffs(rows: Ints, seats: int) -> Ints:
+    """What each seat won or lost, in parts of a chip, [n, seats]."""
+    return rows[:, PAYOFF : PAYOFF + seats]
+
+
+def counted(rows: Ints, player: Ints, players: int) -> Ints:
+    """`COUNTS` summed over hands for each player, [players, counts]; `player` [n, seats]."""
+    out = np.zeros((players, len(COUNTS)), np.int64)
+    _count(rows, player, out)
+    return out
+
+
+@njit(cache=True)
+def _count(rows: Any, player: Any, out: Any) -> None:
+    for i in range(len(rows)):
+        r = rows[i]
+        paid, raised = np.int64(0), np.int64(0)  # seats that did so before the flop, as bits
+        for m in range(r[MOVES]):
+            move = r[HISTORY + m]
+            seat, kind, street, amount = move & 15, move >> 4 & 3, move >> 6 & 3, move >> 8
+            if street == 0:
+                paid |= (kind == RAISE or (kind == CALL and amount > 0)) << seat
+                raised |= (kind == RAISE) << seat
+            else:
+                out[player[i, seat], 3] += kind == RAISE
+                out[player[i, seat], 4] += kind == CALL and amount > 0
+        for seat in range(r[SEATS]):
+            who = player[i, seat]
+            out[who, 0] += 1
+            out[who, 1] += paid >> seat & 1
+            out[who, 2] += raised >> seat & 1
+            out[who, 5] += r[PLAYERS] > 1 and not r[FOLDED] >> seat & 1

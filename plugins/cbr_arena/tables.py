@@ -1,0 +1,199 @@
+"""Many tables in lockstep: each step asks every bot once for all tables that wait for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.guard import one_line
+from cbr_arena.bots import Actions
+from cbr_arena.chance import Chance
+from cbr_arena.showing import as_seen
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.deck import decks
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    CALL,
+    FOLD,
+    MOVES,
+    RAISE,
+    act,
+    deal_all,
+    new_tables,
+    raise_limits,
+    to_call,
+)
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """Hands to be played at once: the deal of each [n], which player has each seat [n, seats], and
+    the session it is of [n], from 0."""
+
+    deal: Ints
+    player: Ints
+    session: Ints
+
+
+@dataclass(eq=False)
+class Room:
+    """The players of a match with what they remember: `memory` [players] arrays of a session each.
+
+    Players with one bot in common are asked together, so it is built once. `faults` counts what
+    bots did wrong, by player.
+    """
+
+    game: Game
+    stack: int
+    seed: int
+    bots: Sequence[Any]
+    bot_of: Ints
+    memory: list[NDArray[Any] | None] = field(default_factory=list)
+    faults: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+    def begin(self, sessions: int) -> None:
+        """So many sessions, of which nobody remembers anything."""
+        self.memory = [_blank(self.bots[bot].memory, sessions) for bot in self.bot_of.tolist()]
+
+    @property
+    def remembers(self) -> bool:
+        return any(bot.memory is not None for bot in self.bots)
+
+    def play(self, sitting: Sitting) -> Ints:
+        """Play the hands to their end; the tables as they are then."""
+        count, seats = sitting.player.shape
+        rows = new_tables(count).rows
+        terms = self.game.terms
+        cards = _cards_of(self.seed, sitting.deal, 2 * seats + 5)
+        deal_all(rows, terms, seats, np.full((count, seats), self.stack, np.int64), cards)
+        kind, to = np.empty(count, np.int64), np.zeros(count, np.int64)
+        going = np.flatnonzero(rows[:, ACTOR] >= 0)
+        while len(going):
+            player = sitting.player[going, rows[going, ACTOR]]
+            bot = self.bot_of[player]
+            for number in range(len(self.bots)) if len(self.bots) > 1 else (0,):
+                mine = bot == number
+                which, who = (going[mine], player[mine]) if len(self.bots) > 1 else (going, player)
+                if len(which):
+                    self._ask(number, rows, which, who, sitting, kind, to)
+            wrong = _step(rows, terms, going, kind, to)
+            if wrong.any():
+                for one in player[wrong].tolist():
+                    self.faults[one, "an action that is not legal"] += 1
+            going = going[rows[going, ACTOR] >= 0]
+        self._remember(rows, sitting)
+        return rows
+
+    def _ask(
+        self,
+        number: int,
+        rows: Ints,
+        which: Ints,
+        who: Ints,
+        sitting: Sitting,
+        kind: Ints,
+        to: Ints,
+    ) -> None:
+        """What one bot does at the tables that wait for it, into `kind` and `to`."""
+        bot = self.bots[number]
+        situations = Pending(rows, self.game, which)
+        seat, decision = rows[which, ACTOR], rows[which, MOVES]
+        chance = Chance(self.seed, sitting.deal[which], seat, decision)
+        memory, session = None, sitting.session[which]
+        if bot.memory is not None:
+            memory = self._of(who, session, bot)
+        try:
+            actions = bot.act(situations, memory, chance)
+            kinds, amounts = actions if isinstance(actions, Actions) else (actions, None)
+            kind[which] = kinds
+            to[which] = 0 if amounts is None else amounts
+        except Exception as error:  # a bot cannot end the match
+            kind[which], to[which] = FOLD, 0
+            for one in who.tolist():
+                self.faults[one, one_line(error)] += 1
+        for at, reason in drain(bot):
+            self.faults[int(who[at]), reason] += 1
+        if memory is not None:
+            self._keep(who, session, memory)
+
+    def _of(self, who: Ints, session: Ints, bot: Any) -> NDArray[Any]:
+        gathered = np.empty(len(who), bot.memory)
+        for player in np.unique(who).tolist():
+            mine, kept = who == player, self.memory[player]
+            if kept is not None:
+                gathered[mine] = kept[session[mine]]
+        return gathered
+
+    def _keep(self, who: Ints, session: Ints, memory: NDArray[Any]) -> None:
+        for player in np.unique(who).tolist():
+            mine, kept = who == player, self.memory[player]
+            if kept is not None:
+                kept[session[mine]] = memory[mine]
+
+    def _remember(self, rows: Ints, sitting: Sitting) -> None:
+        """Show each bot that wants to know how the hand ended, as its seat saw it."""
+        for number, bot in enumerate(self.bots):
+            if bot.memory is None or not hasattr(bot, "remember"):
+                continue
+            table, seat = np.nonzero(self.bot_of[sitting.player] == number)
+            who, session = sitting.player[table, seat], sitting.session[table]
+            memory = self._of(who, session, bot)
+            try:
+                bot.remember(as_seen(rows, table, seat), seat, memory)
+            except Exception as error:
+                for one in who.tolist():
+                    self.faults[one, one_line(error)] += 1
+            self._keep(who, session, memory)
+
+
+def drain(bot: Any) -> list[tuple[int, str]]:
+    """What a wrapped bot did wrong in this batch: which decision, and why."""
+    found: list[tuple[int, str]] = getattr(bot, "faults", [])
+    if found:
+        bot.faults = []
+    return found
+
+
+def _blank(dtype: np.dtype[Any] | None, sessions: int) -> NDArray[Any] | None:
+    if dtype is None:
+        return None
+    return np.full(sessions, None, dtype) if dtype.hasobject else np.zeros(sessions, dtype)
+
+
+def _cards_of(seed: int, deal: Ints, need: int) -> NDArray[np.uint8]:
+    """The deck of each deal; those of one deal are the same."""
+    single, again = np.unique(deal, return_inverse=True)
+    first, last = int(single[0]), int(single[-1])
+    if last - first < 4 * len(single):
+        return decks(seed, first, last - first + 1, need)[deal - first]
+    return np.concatenate([decks(seed, int(one), 1, need) for one in single])[again]
+
+
+@njit(cache=True)
+def _step(rows: Any, terms: Any, going: Any, kind: Any, to: Any) -> Any:
+    """One action at each table; says where it was not legal, and a check or fold was played."""
+    wrong = np.zeros(len(going), np.bool_)
+    for i in range(len(going)):
+        r = rows[going[i]]
+        what, amount = kind[going[i]], to[going[i]]
+        if what == RAISE:
+            least, most = raise_limits(r, terms)
+            amount = least if amount == 0 else amount
+            wrong[i] = most == 0 or amount < least or amount > most
+        elif what != FOLD and what != CALL:
+            wrong[i] = True
+        if wrong[i]:
+            what = FOLD
+        if what == FOLD and to_call(r) == 0:
+            what = CALL
+        act(r, terms, what, amount)
+    return wrong

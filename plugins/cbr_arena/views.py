@@ -1,0 +1,94 @@
+"""The short form of a bot: one view in, one action out, wrapped for many tables.
+
+Whatever such a bot does, the match goes on: an exception, an action that is not legal or a decision
+that takes too long is a fault, and a check or fold is played for it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.guard import one_line
+from cbr_arena.bots import Actions
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.situation.view import View, view_of
+from cbr_holdem.table.rules import FOLD, RAISE
+from cbr_holdem.table.table import KINDS
+
+#: Seconds that a decision may take.
+TIME_LIMIT = 10.0
+
+
+class TooSlow(Exception):
+    """A decision took too long."""
+
+
+class Views:
+    """Many tables, view by view. Each session has an instance of the bot, which is its memory."""
+
+    memory = np.dtype(object)
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.faults: list[tuple[int, str]] = []
+
+    def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Actions:
+        count = situations.count
+        kind, to = np.full(count, FOLD, np.int64), np.zeros(count, np.int64)
+        rows, keys = situations.seen(), chance.state
+        for at in range(count):
+            if memory[at] is None:
+                memory[at] = self.make()
+            view = view_of(rows, at, situations.game, int(keys[at]))
+            try:
+                with _within(TIME_LIMIT):
+                    kind[at], to[at] = _read(memory[at].act(view), view)
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                self.faults.append((at, one_line(error)))
+        return Actions(kind, to)
+
+
+def _read(action: Any, view: View) -> tuple[int, int]:
+    """An action as the rules take it."""
+    name, amount = action if isinstance(action, tuple) and len(action) == 2 else (action, 0)
+    kind = KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ValueError(f"{action!r} is no action; give 'f', 'c', 'r' or ('r', amount)")
+    if kind != RAISE:
+        return kind, 0
+    if not view.raise_to:
+        raise ValueError("it raises where no raise is legal")
+    to = int(amount) or view.raise_from
+    if not view.raise_from <= to <= view.raise_to:
+        raise ValueError(f"a raise to {to} is not from {view.raise_from} to {view.raise_to}")
+    return kind, to
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Break off what takes longer, where the system has a way to (the main thread, not Windows)."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(
+        signal, "setitimer"
+    ):
+        yield
+        return
+
+    def late(*_: Any) -> None:
+        raise TooSlow(f"it took longer than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,43 @@
+"""ACE1 (Gerritsen, table 5.1): looks at its two cards and at nothing else.
+
+Where its table says fold and a check is free, it checks. Groups are those of Sklansky and Malmuth,
+with every other hand in the ninth.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_bots.sizes import size_of, verify_size
+from cbr_holdem.cards.card import HANDS
+from cbr_holdem.cards.ranges import hand_class
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.strength.preflop import group_of
+
+#: By street: what it takes to bet or raise, and to call; before the flop as minus the group.
+_RAISES = np.array([-3, 16, 20, 22])
+_CALLS = np.array([-8, 12, 16, 20])
+
+
+class Ace1:
+    memory = None
+
+    def __init__(self, size: str = "min") -> None:
+        self.size = verify_size(size)
+        # Strength by street class and the two cards: the group, or the sum of the ranks.
+        self.group = np.zeros((52, 52), np.int64)
+        for one, two in HANDS.tolist():
+            group = group_of(hand_class(one, two))
+            self.group[one, two] = self.group[two, one] = group
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        one, two = situations.hole.T
+        street = situations.place[:, 0]
+        # The deuce counts 0 and the ace 12.
+        worth = np.where(street == 0, -self.group[one, two], (one >> 2) + (two >> 2))
+        kind = np.where(worth >= _CALLS[street], CALL, FOLD)
+        raises = (worth >= _RAISES[street]) & (situations.raise_to > 0)
+        return Actions(np.where(raises, RAISE, kind), size_of(self.size, situations))

@@ -1,0 +1,129 @@
+"""The betting of a hand, followed move by move: what the player to act knows of it.
+
+A line is a short row of whole numbers that `take` moves on; `describe` gives what the rules of the
+formula player ask about, in chips where it is money.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from cbr_bots.loki_constants import WAIT
+from cbr_holdem.table.game import BET_SIZES, MOST_RAISES
+from cbr_holdem.table.rules import DEAD, FOLD, POST, RAISE, SEATS
+
+# A line:
+SEATS_, STREET_, TOP_, POT_ = 0, 1, 2, 3
+RAISES_ = 4  # bets and raises of this street, the big blind not counted
+IN_ = 5  # seats that have not folded, as bits; so are the next three
+ACTED_ = 6  # have acted on this street
+PAID_ = 7  # have put money in before the flop of their own will
+FIRST_ = 8  # have decided before the flop
+AGGRESSOR_, BEFORE_ = 9, 10  # who bet or raised last on this street, and on the one before; or -1
+BET_, GROUP_, POSITION_ = 11, 21, 31  # by seat: chips of this street; see `describe`
+LINE = 41
+
+# What is described of a decision:
+STREET, BETS, TO_CALL, POT, SIZE = 0, 1, 2, 3, 4
+COMMITTED = 5  # whether we have put in chips on this street of our own will
+OPPONENTS, MAY_RAISE = 6, 7
+LED = 8  # whether our bet was the last of the street before
+LATER = 9  # sum of one bet on each later street
+GROUP, POSITION = 10, 11  # before the flop: which income rates count, and seats up to the button
+SMALL_BLIND = 12
+DESCRIBED = 13
+
+
+@njit(cache=True)
+def begin(line: Any, r: Any) -> None:
+    """The line of a table's hand before the first move."""
+    line[:] = 0
+    n = r[SEATS]
+    line[SEATS_] = n
+    line[POT_] = r[DEAD]
+    line[IN_] = (1 << n) - 1
+    line[AGGRESSOR_] = line[BEFORE_] = -1
+    for seat in range(n):
+        line[BET_ + seat] = r[POST + seat]
+        line[POT_] += r[POST + seat]
+        line[TOP_] = max(line[TOP_], r[POST + seat])
+
+
+@njit(cache=True)
+def on_street(line: Any, street: Any) -> None:
+    """Go on to a street, if the line is not there yet."""
+    while line[STREET_] < street:
+        line[STREET_] += 1
+        line[TOP_] = line[RAISES_] = line[ACTED_] = 0
+        line[BEFORE_] = line[AGGRESSOR_]
+        line[AGGRESSOR_] = -1
+        line[BET_ : BET_ + 10] = 0
+
+
+@njit(cache=True)
+def take(line: Any, move: Any) -> None:
+    """Follow one move, packed as in the history of a table."""
+    seat, kind, amount = move & 15, move >> 4 & 3, move >> 8
+    on_street(line, move >> 6 & 3)
+    line[ACTED_] |= 1 << seat
+    if kind == FOLD:
+        line[IN_] &= ~(1 << seat)
+        return
+    put = amount
+    if kind == RAISE:
+        put = amount - line[BET_ + seat]
+        line[RAISES_] += 1
+        line[TOP_] = amount
+        line[AGGRESSOR_] = seat
+    line[BET_ + seat] += put
+    line[POT_] += put
+    if put and line[STREET_] == 0:
+        line[PAID_] |= 1 << seat
+
+
+@njit(cache=True)
+def _decide_first(line: Any, seat: Any, wait: Any) -> None:
+    """What a strategy before the flop is chosen by, at the first decision."""
+    n = line[SEATS_]
+    expected = 1.0
+    for other in range(n):
+        if other != seat and line[IN_] >> other & 1:
+            expected += 1.0 if line[ACTED_] >> other & 1 else wait
+    line[FIRST_] |= 1 << seat
+    line[GROUP_ + seat] = 0 if expected < 2.5 else (1 if expected < 4.5 else 2)
+    if n == 2:
+        line[GROUP_ + seat] = 3
+    # The blinds speak last: nobody is left between them and the button.
+    line[POSITION_ + seat] = n - 1 - seat if seat > 1 else 0
+
+
+@njit(cache=True)
+def describe(line: Any, seat: Any, terms: Any, k: Any, out: Any) -> None:
+    """The decision of a seat, out [DESCRIBED]."""
+    street = line[STREET_]
+    out[STREET] = street
+    out[BETS] = line[RAISES_] + (street == 0)
+    out[TO_CALL] = line[TOP_] - line[BET_ + seat]
+    out[POT] = line[POT_]
+    out[SIZE] = terms[BET_SIZES + street]
+    out[MAY_RAISE] = line[RAISES_] < terms[MOST_RAISES + street]
+    opponents = 0
+    for other in range(line[SEATS_]):
+        opponents += other != seat and line[IN_] >> other & 1
+    out[OPPONENTS] = opponents
+    out[LED] = line[BEFORE_] == seat
+    later = np.int64(0)
+    for s in range(street + 1, 4):
+        later += terms[BET_SIZES + s]
+    out[LATER] = later
+    if street:
+        out[COMMITTED] = line[BET_ + seat] > 0
+        return
+    if not line[FIRST_] >> seat & 1:
+        _decide_first(line, seat, k[WAIT])
+    out[COMMITTED] = line[PAID_] >> seat & 1
+    out[GROUP], out[POSITION] = line[GROUP_ + seat], line[POSITION_ + seat]
+    out[SMALL_BLIND] = seat == (1 if line[SEATS_] == 2 else 0)

@@ -1,0 +1,25 @@
+"""The bots of this room, by name."""
+
+from __future__ import annotations
+
+from cbr_arena import BotKind
+from cbr_bots.ace1 import Ace1
+from cbr_bots.loki import Loki
+from cbr_bots.proxies import lag, miniloki
+from cbr_bots.sim import Sim
+from cbr_bots.simple import Triple, always_raise, call, fold, random
+
+LIMIT = ("limit",)
+
+KINDS = (
+    BotKind("random", random, "each legal action as often as the others, no fold for nothing"),
+    BotKind("call", call, "checks and calls"),
+    BotKind("fold", fold, "checks and folds"),
+    BotKind("raise", always_raise, "bets and raises"),
+    BotKind("triple", Triple, "fold, call, raise with fixed chances: triple:0.2,0.5,0.3"),
+    BotKind("ace1", Ace1, "Gerritsen's table: looks at its two cards only"),
+    BotKind("lag", lag, "loose and aggressive, rules only (a stand-in for Jagbot)"),
+    BotKind("miniloki", miniloki, "a small formula player; style=tight or loose"),
+    BotKind("loki", Loki, "the published formula player; style=tight, moderate or loose", LIMIT),
+    BotKind("sim", Sim, "plays hands out by loki's triples; trials=100, style=moderate", LIMIT),
+)

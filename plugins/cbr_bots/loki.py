@@ -1,0 +1,250 @@
+"""Loki: the published formula player (Papp 1998, Pena 1999, Billings et al.), for limit games.
+
+It draws from the triple of its hand (`triples`), with hand strength against what the moves of the
+others say about their hands (`weight_tables`). All but its own two cards is what everybody sees, so
+a table is looked at once for all who sit there with the same hand at the same point.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import NoSuchName
+from cbr_arena import RAISE, Actions, Chance
+from cbr_bots.betting_line import LINE
+from cbr_bots.board_values import Boards
+from cbr_bots.loki_constants import Constants
+from cbr_bots.loki_preflop import class_of_hand, income_rates, sorted_incomes, thresholds
+from cbr_bots.simple import chosen
+from cbr_bots.weight_tables import follow, triples
+from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.chance import mixed
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.strength.isomorphism import hand_number
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
+from cbr_holdem.table.rules import ACTOR, BOARD, HISTORY, HOLE, MOVES, SEATS, STREET
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: How hands are read from moves: by the frequencies of Loki-1, or by the triples of Loki-2.
+MODELS = {"frequencies": 1, "triples": 2}
+
+
+class Formula:
+    """The formula player's mind: a style, its constants, and the boards it has looked at."""
+
+    def __init__(
+        self, style: str = "moderate", model: str = "triples", constants: Constants | None = None
+    ) -> None:
+        if model not in MODELS:
+            raise NoSuchName("model of loki", model, MODELS)
+        self.style = thresholds(style)
+        self.by = MODELS[model]
+        self.constants = (constants or Constants()).numbers()
+        self.tables = (income_rates(), class_of_hand(), sorted_incomes())
+        self.boards = Boards()
+
+    def own_triples(self, rows: Ints, game: Game) -> Floats:
+        """The triple of the player to act with his hand, [n, 3], at tables as he sees them."""
+        single, again = once(rows)
+        rows = rows[single]
+        slots = self.boards.slots(board_sets(rows))
+        out = np.empty((len(rows), 3))
+        _own_triples(
+            rows,
+            game.terms,
+            self.style,
+            self.constants,
+            self.tables,
+            slots,
+            self.boards.arrays,
+            self.by,
+            out,
+        )
+        return out[again]
+
+    def all_triples(self, rows: Ints, game: Game) -> Floats:
+        """The triple of the player to act with every hand, [n, 1326, 3]."""
+        slots = self.boards.slots(board_sets(rows))
+        out = np.empty((len(rows), len(HANDS), 3))
+        _all_triples(
+            rows,
+            game.terms,
+            self.style,
+            self.constants,
+            self.tables,
+            slots,
+            self.boards.arrays,
+            self.by,
+            out,
+        )
+        return out
+
+    def weights(self, rows: Ints, game: Game) -> Floats:
+        """How likely each hand is for each seat by what it did, [n, 10, 1326], at tables after the
+        flop; for seats that have folded this means nothing."""
+        slots = self.boards.slots(board_sets(rows))
+        out = np.ones((len(rows), MOST_SEATS, len(HANDS)))
+        line, space = np.zeros(LINE, np.int64), np.empty((2, len(HANDS)))
+        boards, style, k = self.boards.arrays, self.style, self.constants
+        for i in range(len(rows)):
+            follow(
+                rows[i],
+                game.terms,
+                style,
+                k,
+                self.tables,
+                slots[i],
+                boards,
+                self.by,
+                line,
+                out[i],
+                space,
+            )
+        return out
+
+
+class Loki:
+    """Draws from the formula player's triples."""
+
+    memory = None
+
+    def __init__(self, style: str = "moderate", model: str = "triples") -> None:
+        self.formula = Formula(style, model)
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        shares = self.formula.own_triples(situations.seen(), situations.game)
+        return Actions(legal_choice(shares, situations, chance))
+
+
+def legal_choice(shares: Floats, situations: Pending, chance: Chance) -> Ints:
+    """An action by shares [n, 3]; a raise that is not legal, as with a short stack, is a call."""
+    none = situations.raise_to == 0
+    shares[none, 1] += shares[none, RAISE]
+    shares[none, RAISE] = 0.0
+    return chosen(shares, chance)
+
+
+def once(rows: Ints, luck: NDArray[np.uint64] | None = None) -> tuple[Ints, Ints]:
+    """Which rows are different in all that counts here (or have other luck), and which of them each
+    row is."""
+    keys = np.zeros(len(rows), np.uint64) if luck is None else luck.copy()
+    _keys(rows, keys)
+    _, single, again = np.unique(keys, return_index=True, return_inverse=True)
+    return single, again.reshape(-1)
+
+
+@njit(cache=True)
+def _keys(rows: Any, out: Any) -> None:
+    for i in range(len(rows)):
+        r = rows[i]
+        key = mixed(out[i] + np.uint64(r[SEATS] * 16 + r[ACTOR]))
+        for card in range(BOARD_CARDS[r[STREET]]):
+            key = mixed(key ^ np.uint64(r[BOARD + card])) + np.uint64(1)
+        for card in range(2):
+            key = mixed(key ^ np.uint64(r[HOLE + 2 * r[ACTOR] + card])) + np.uint64(1)
+        for m in range(r[MOVES]):
+            key = mixed(key ^ np.uint64(r[HISTORY + m])) + np.uint64(1)
+        out[i] = key
+
+
+def board_sets(rows: Ints) -> Ints:
+    """Flop, turn and river of tables as sets of cards, [n, 3]; 0 for what does not show."""
+    out = np.zeros((len(rows), 3), np.int64)
+    _board_sets(rows, out)
+    return out
+
+
+@njit(cache=True)
+def _board_sets(rows: Any, out: Any) -> None:
+    for i in range(len(rows)):
+        found = np.int64(0)
+        for place in range(BOARD_CARDS[rows[i, STREET]]):
+            found |= np.int64(1) << rows[i, BOARD + place]
+            if place >= 2:
+                out[i, place - 2] = found
+
+
+@njit(cache=True)
+def own_hand(r: Any) -> Any:
+    """Number of the hand of the player to act; -1 if it is not known."""
+    one, two = r[HOLE + 2 * r[ACTOR]], r[HOLE + 2 * r[ACTOR] + 1]
+    return hand_number(one, two) if one < DECK and two < DECK else np.int64(-1)
+
+
+@njit(cache=True)
+def _own_triples(
+    rows: Any,
+    terms: Any,
+    style: Any,
+    k: Any,
+    tables: Any,
+    slots: Any,
+    boards: Any,
+    by: Any,
+    out: Any,
+) -> None:
+    line = np.zeros(LINE, np.int64)
+    weights = np.ones((MOST_SEATS, len(HANDS)))
+    space = np.empty((2, len(HANDS)))
+    every = np.empty((len(HANDS), 3))
+    for i in range(len(rows)):
+        r = rows[i]
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        h = own_hand(r)
+        triples(
+            r[ACTOR],
+            terms,
+            style,
+            k,
+            tables,
+            slots[i],
+            boards,
+            line,
+            weights,
+            space,
+            h,
+            h + 1,
+            every,
+        )
+        out[i] = every[h]
+
+
+@njit(cache=True)
+def _all_triples(
+    rows: Any,
+    terms: Any,
+    style: Any,
+    k: Any,
+    tables: Any,
+    slots: Any,
+    boards: Any,
+    by: Any,
+    out: Any,
+) -> None:
+    line = np.zeros(LINE, np.int64)
+    weights = np.ones((MOST_SEATS, len(HANDS)))
+    space = np.empty((2, len(HANDS)))
+    for i in range(len(rows)):
+        r = rows[i]
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        triples(
+            r[ACTOR],
+            terms,
+            style,
+            k,
+            tables,
+            slots[i],
+            boards,
+            line,
+            weights,
+            space,
+            0,
+            len(HANDS),
+            out[i],
+        )

@@ -1,0 +1,129 @@
+"""LAG-G and MiniLoki: small formula players, stand-ins for bots whose rules were never published.
+
+Before the flop they go by CASPER's rank of the hand (1 is best), later by h, the chance to be ahead
+of all opponents now. Where their description leaves a choice open, ours is the one that comes
+closest to the figures that were published with them (tests/plugins/test_arena_figures.py):
+
+- Before the flop the ranks "heads-up" are for tables of two, those of the ring for all others.
+- "Facing two bets" is having to put in two bets or more: who has called one bet, and the big blind,
+  face one after a raise. LAG-G calls two bets with the hands with which it calls one.
+- LAG-G raises and re-raises later streets from the same h; MiniLoki re-raises from 0.95.
+- A hand good enough to raise that may not raise any more calls.
+- A bluff is a bet where a check is free, by a hand that would check.
+- In no-limit games a bet is that of `size`, and the rules are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import NoSuchName
+from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_bots.sizes import size_of, verify_size
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.situation.situations import Situations
+
+Kinds = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The worst rank that raises, that calls, and that calls two bets or more."""
+
+    raises: int
+    calls: int
+    calls_two: int
+
+
+@dataclass(frozen=True)
+class Style:
+    """`ring` and `heads_up` before the flop; later the h from which it raises, raises whatever was
+    raised before, and bets, and how often it bluffs."""
+
+    ring: Ranks
+    heads_up: Ranks
+    raises: float = 0.85
+    raises_again: float = 0.95
+    bets: float = 0.5
+    bluffs: float = 0.05
+
+
+TIGHT = Style(Ranks(18, 40, 22), Ranks(70, 130, 100))
+LOOSE = Style(Ranks(18, 40, 22), Ranks(85, 145, 120))
+LAG = Style(
+    Ranks(60, 110, 110),
+    Ranks(110, 165, 165),
+    raises=0.65,
+    raises_again=0.65,
+    bets=0.38,
+    bluffs=0.15,
+)
+STYLES = {"tight": TIGHT, "loose": LOOSE}
+
+
+class Proxy:
+    """Plays a style."""
+
+    memory = None
+
+    def __init__(self, style: Style, size: str = "min") -> None:
+        self.style, self.size = style, verify_size(size)
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        kind = np.empty(situations.count, np.int64)
+        first = situations.place[:, 0] == 0
+        kind[first] = self._before_flop(situations.take(np.flatnonzero(first)))
+        later = np.flatnonzero(~first)
+        kind[later] = self._after_flop(situations.take(later), chance.random()[later])
+        # What may not be raised is called.
+        kind[(kind == RAISE) & (situations.raise_to == 0)] = CALL
+        return Actions(kind, size_of(self.size, situations))
+
+    def _before_flop(self, situations: Situations) -> Kinds:
+        ring, two = self.style.ring, self.style.heads_up
+        heads_up = situations["seats"] == 2
+        rank, bets = situations["hand_rank"], situations["bets"]
+        raises = np.where(heads_up, two.raises, ring.raises)
+        calls = np.where(heads_up, two.calls, ring.calls)
+        calls_two = np.where(heads_up, two.calls_two, ring.calls_two)
+        goes_on = rank <= np.where(situations["to_call"] >= 2, calls_two, calls)
+        kind = np.where(goes_on | (rank <= raises), CALL, FOLD)
+        # Three bets are enough but for the best quarter of the hands that raise.
+        again = (bets < 3) | (rank <= raises / 4)
+        return np.where((rank <= raises) & again, RAISE, kind)
+
+    def _after_flop(self, situations: Situations, drawn: Floats) -> Kinds:
+        style = self.style
+        ahead = situations.standing() ** situations["opponents"]
+        bets, odds = situations["bets"], situations["pot_odds"]
+        free = situations["to_call"] == 0
+        surprised = situations["to_call"] >= 2
+        strong, good = ahead >= style.raises, ahead >= style.bets
+        return np.select(
+            [
+                strong & ((bets < 2) | (ahead >= style.raises_again)),
+                strong,
+                good & (bets == 0),
+                good & ~surprised,
+                good & (ahead >= odds) & (bets < 3),
+                ~good & ~free & (ahead >= odds),
+                ~good & free & (drawn < style.bluffs),
+            ],
+            [RAISE, CALL, RAISE, CALL, CALL, CALL, RAISE],
+            FOLD,
+        )
+
+
+def lag(size: str = "min") -> Proxy:
+    return Proxy(LAG, size)
+
+
+def miniloki(style: str = "tight", size: str = "min") -> Proxy:
+    if style not in STYLES:
+        raise NoSuchName("style of miniloki", style, STYLES)
+    return Proxy(STYLES[style], size)

@@ -1,0 +1,310 @@
+"""Sim: selective-sampling simulation after the flop (Poki's Simbot), for limit games.
+
+At each decision the hand is played out many times: the others' cards are drawn from their weight
+tables, the board is completed, and the rest is played twice with the same cards and the same luck,
+once after a call and once after a raise, everybody by the formula player's triples. A fold is worth
+nothing from here on; what is worth most is done. Before the flop it plays as Loki does.
+
+Simulated play must be quick: on the board that shows, hand strength is against the weighted field;
+on later ones it is against any hand (HS), to the power that was the best fit on this board.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
+from cbr_bots.loki import Formula, board_sets, legal_choice, once
+from cbr_bots.outs import quick_potential
+from cbr_bots.triples import after_flop
+from cbr_bots.weight_tables import field_strength, follow
+from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.chance import below, mixed, step
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.strength.isomorphism import hand_number
+from cbr_holdem.strength.kernel import stand
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BOARD,
+    HISTORY,
+    HOLE,
+    MOVES,
+    PAID,
+    PARTS,
+    PAYOFF,
+    SEATS,
+    STREET,
+    act,
+    raise_limits,
+    to_call,
+)
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_COUNT = len(HANDS)
+#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
+_TRIES = 40
+
+
+class Sim:
+    """Plays hands out; `trials` for each decision."""
+
+    memory = None
+
+    def __init__(self, trials: int = 100, style: str = "moderate", model: str = "triples") -> None:
+        if trials < 1:
+            raise BadValue(f"sim?trials={trials} must be 1 or more")
+        self.trials = trials
+        self.formula = Formula(style, model)
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        rows = situations.seen()
+        kind = np.full(len(rows), CALL, np.int64)
+        first = rows[:, STREET] == 0
+        if first.any():
+            shares = np.tile([0.0, 1.0, 0.0], (len(rows), 1))
+            shares[first] = self.formula.own_triples(rows[first], situations.game)
+            kind = legal_choice(shares, situations, chance)
+        later = np.flatnonzero(~first)
+        if len(later):
+            worth = self.values(rows[later], situations.game, chance.state[later])
+            kind[later] = worth.argmax(axis=1)
+        return Actions(kind)
+
+    def values(self, rows: Ints, game: Game, state: NDArray[np.uint64]) -> Floats:
+        """What a fold, a call and a raise are worth from here on in chips, [n, 3], at tables after
+        the flop as the player to act sees them; what is not legal is worth -inf."""
+        single, again = once(rows, state)
+        formula, rows = self.formula, rows[single]
+        slots = formula.boards.slots(board_sets(rows))
+        out = np.empty((len(rows), 3))
+        _simulate_all(
+            rows,
+            game.terms,
+            formula.style,
+            formula.constants,
+            formula.tables,
+            slots,
+            formula.boards.arrays,
+            formula.by,
+            self.trials,
+            state[single],
+            out,
+        )
+        return out[again]
+
+
+@njit(cache=True)
+def _draw(state: Any) -> Any:
+    return (mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True)
+def _sum_up(weights: Any, line: Any, own: Any, strength: Any, sums: Any) -> None:
+    """Running sums of each opponent's weights, for drawing hands by."""
+    for seat in range(MOST_SEATS):
+        if seat != own and line[IN_] >> seat & 1:
+            total = 0.0
+            for h in range(_COUNT):
+                if strength[h]:
+                    total += weights[seat, h]
+                sums[seat, h] = total
+
+
+@njit(cache=True)
+def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, powers: Any) -> None:
+    """For each seat the power of `share` that is nearest to its strength against the field."""
+    for seat in range(MOST_SEATS):
+        if not line[IN_] >> seat & 1:
+            continue
+        over, under = 1e-9, 1e-9
+        for h in range(_COUNT):
+            if strength[h] and 0.02 < share[h] < 0.98:
+                x, y = np.log(share[h]), np.log(max(1e-4, hs[seat, h]))
+                over += weights[seat, h] * x * y
+                under += weights[seat, h] * x * x
+        powers[seat] = min(4.0, max(0.5, over / under))
+
+
+@njit(cache=True)
+def _deal(r: Any, line: Any, own: Any, sums: Any, state: Any, taken: Any) -> Any:
+    """Draw the others' hands and the rest of the board into a table; the state after that."""
+    taken[:] = False
+    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
+    shown = BOARD_CARDS[r[STREET]]
+    for place in range(shown):
+        taken[r[BOARD + place]] = True
+    n = r[SEATS]
+    # Whose cards are drawn first has the first choice, so somebody else begins each time.
+    state = step(state)
+    begin = below(state, n)
+    for turn in range(n):
+        seat = (begin + turn) % n
+        if seat == own or not line[IN_] >> seat & 1:
+            continue
+        one, two = np.int64(DECK), np.int64(DECK)
+        for _ in range(_TRIES):
+            state = step(state)
+            wanted = _draw(state) * sums[seat, _COUNT - 1]
+            low, high = 0, _COUNT - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if sums[seat, middle] > wanted:
+                    high = middle
+                else:
+                    low = middle + 1
+            one, two = np.int64(HANDS[low, 0]), np.int64(HANDS[low, 1])
+            if not taken[one] and not taken[two]:
+                break
+        while taken[one]:
+            state = step(state)
+            one = below(state, DECK)
+        taken[one] = True
+        while taken[two]:
+            state = step(state)
+            two = below(state, DECK)
+        taken[two] = True
+        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
+    for place in range(shown, 5):
+        card = np.int64(0)
+        state = step(state)
+        card = below(state, DECK)
+        while taken[card]:
+            state = step(state)
+            card = below(state, DECK)
+        taken[card] = True
+        r[BOARD + place] = card
+    return state
+
+
+@njit(cache=True)
+def _strength(r: Any, seat: Any, power: Any, hole: Any, board: Any, known: Any) -> None:
+    """Strength and potential of a seat's hand on a board that is only supposed, into known [2]."""
+    shown = BOARD_CARDS[r[STREET]]
+    for card in range(2):
+        hole[card] = r[HOLE + 2 * seat + card]
+    for place in range(shown):
+        board[place] = r[BOARD + place]
+    now = np.empty(3, np.int64)
+    stand(hole, board[:shown], now)
+    known[0] = ((now[0] + now[1] / 2) / (now[0] + now[1] + now[2])) ** power
+    known[1] = quick_potential(hole, board[:shown]) if shown == 4 else 0.0
+
+
+@njit(cache=True)
+def _play_out(
+    r: Any,
+    line: Any,
+    terms: Any,
+    k: Any,
+    street: Any,
+    hs: Any,
+    ppot: Any,
+    powers: Any,
+    known: Any,
+    state: Any,
+    hole: Any,
+    board: Any,
+) -> None:
+    """Play a table to its end by triples. known [10, 4, 2] keeps strengths over both ways to play
+    one deal: negative is not looked at yet."""
+    now = np.zeros(DESCRIBED)
+    while r[ACTOR] >= 0:
+        seat = r[ACTOR]
+        on_street(line, r[STREET])
+        describe(line, seat, terms, k, now)
+        found = known[seat, r[STREET]]
+        if found[0] < 0:
+            if r[STREET] == street:
+                h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
+                found[0], found[1] = hs[seat, h], ppot[h]
+            else:
+                _strength(r, seat, powers[seat], hole, board, found)
+        fold, call, _raise = after_flop(found[0] ** now[OPPONENTS], found[1], now, k)
+        state = step(state)
+        drawn = _draw(state)
+        kind, amount = RAISE, np.int64(0)
+        if drawn < fold:
+            kind = FOLD
+        elif drawn < fold + call:
+            kind = CALL
+        else:
+            amount, most = raise_limits(r, terms)
+            if most == 0:
+                kind = CALL
+        act(r, terms, kind, amount)
+        take(line, r[HISTORY + r[MOVES] - 1])
+
+
+@njit(cache=True)
+def _simulate_all(
+    rows: Any,
+    terms: Any,
+    style: Any,
+    k: Any,
+    tables: Any,
+    slots: Any,
+    boards: Any,
+    by: Any,
+    trials: Any,
+    states: Any,
+    out: Any,
+) -> None:
+    strength, _order, _count, share, ppot = boards
+    line, line_then = np.zeros(LINE, np.int64), np.zeros(LINE, np.int64)
+    weights, sums = np.ones((MOST_SEATS, _COUNT)), np.empty((MOST_SEATS, _COUNT))
+    hs, space = np.empty((MOST_SEATS, _COUNT)), np.empty((2, _COUNT))
+    powers, known = np.ones(MOST_SEATS), np.empty((MOST_SEATS, 4, 2))
+    taken = np.zeros(DECK + 1, np.bool_)
+    hole, board = np.empty(2, np.uint8), np.empty(5, np.uint8)
+    table, then = np.empty_like(rows[0]), np.empty_like(rows[0])
+    for i in range(len(rows)):
+        r, seat, street = rows[i], rows[i, ACTOR], rows[i, STREET]
+        slot = slots[i, street - 1]
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        for other in range(MOST_SEATS):
+            if line[IN_] >> other & 1:
+                field_strength(weights, other, line, slot, boards, space[0], hs[other])
+        _sum_up(weights, line, seat, strength[slot], sums)
+        _fit_powers(hs, share[slot], weights, line, strength[slot], powers)
+        to, most = raise_limits(r, terms)
+        out[i, FOLD] = 0.0 if to_call(r) else -np.inf
+        out[i, CALL] = 0.0
+        out[i, RAISE] = 0.0 if most else -np.inf
+        state = states[i]
+        for _ in range(trials):
+            table[:] = r
+            state = _deal(table, line, seat, sums, state, taken)
+            known[:] = -1.0
+            for first in (CALL, RAISE):
+                if first == RAISE and most == 0:
+                    continue
+                then[:] = table
+                line_then[:] = line
+                act(then, terms, first, to if first == RAISE else 0)
+                take(line_then, then[HISTORY + then[MOVES] - 1])
+                _play_out(
+                    then,
+                    line_then,
+                    terms,
+                    k,
+                    street,
+                    hs,
+                    ppot[slot],
+                    powers,
+                    known,
+                    state,
+                    hole,
+                    board,
+                )
+                out[i, first] += (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / trials
+            # The next trial's luck must not be that of this one.
+            state = mixed(state)

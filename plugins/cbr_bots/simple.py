@@ -1,0 +1,80 @@
+"""Players without a thought: always one thing, or chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue
+from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_bots.sizes import size_of, verify_size
+from cbr_holdem.situation.pending import Pending
+
+
+class Always:
+    """One action wherever it is legal; a raise that is not becomes a call."""
+
+    memory = None
+
+    def __init__(self, kind: int, size: str = "min") -> None:
+        self.kind, self.size = kind, verify_size(size)
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        kind = np.full(situations.count, self.kind, np.int64)
+        if self.kind != RAISE:
+            return Actions(kind)
+        kind[situations.raise_to == 0] = CALL
+        return Actions(kind, size_of(self.size, situations))
+
+
+class Triple:
+    """Fold, call and raise with fixed chances, shared out anew among what is legal."""
+
+    memory = None
+
+    def __init__(self, chances: str, size: str = "min") -> None:
+        try:
+            given = np.array([float(part) for part in str(chances).split(",")])
+        except ValueError:
+            given = np.empty(0)
+        if len(given) != 3 or not (given >= 0).all() or not 0 < given.sum() < np.inf:
+            raise BadValue(
+                f"triple:{chances} must be three chances, for fold, call and raise: "
+                "triple:0.2,0.5,0.3"
+            )
+        self.chances, self.size = given / given.sum(), verify_size(size)
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+        # What is not legal gives its share to the others in proportion; nobody folds for nothing.
+        shares = np.tile(self.chances, (situations.count, 1))
+        shares[situations.call == 0, FOLD] = 0.0
+        shares[situations.raise_to == 0, RAISE] = 0.0
+        return Actions(chosen(shares, chance), size_of(self.size, situations))
+
+
+def chosen(shares: NDArray[np.float64], chance: Chance) -> NDArray[np.int64]:
+    """An action for each situation, by shares of fold, call and raise [n, 3]; a call where all are
+    0."""
+    ends = shares.cumsum(axis=1)
+    drawn = chance.random() * ends[:, -1]
+    kind = (drawn[:, None] >= ends[:, :2]).sum(axis=1)
+    return np.where(ends[:, -1] > 0, kind, CALL)
+
+
+def random(size: str = "min") -> Triple:
+    """Each legal action as often as the others; never a fold where a check is free."""
+    return Triple("1,1,1", size)
+
+
+def call() -> Always:
+    return Always(CALL)
+
+
+def fold() -> Always:
+    return Always(FOLD)
+
+
+def always_raise(size: str = "min") -> Always:
+    return Always(RAISE, size)
