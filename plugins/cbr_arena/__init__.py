@@ -33,13 +33,16 @@ if TYPE_CHECKING:
     from cbr_arena.bots import Actions as Actions
     from cbr_arena.bots import Bot as Bot
     from cbr_arena.bots import BotKind as BotKind
+    from cbr_arena.bots import Triples as Triples
     from cbr_arena.bots import bot as bot
     from cbr_arena.chance import Chance as Chance
     from cbr_arena.match import Match as Match
     from cbr_arena.match import play as play
 
 _HOME = {
-    **dict.fromkeys(("FOLD", "CALL", "RAISE", "Actions", "Bot", "BotKind", "bot"), "bots"),
+    **dict.fromkeys(
+        ("FOLD", "CALL", "RAISE", "Actions", "Triples", "Bot", "BotKind", "bot"), "bots"
+    ),
     "Chance": "chance",
     "Match": "match",
     "play": "match",

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.spec import Spec, settle
+from cbr_arena.chance import Chance
+from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.rules import CALL as CALL
 from cbr_holdem.table.rules import FOLD as FOLD
 from cbr_holdem.table.rules import RAISE as RAISE
@@ -33,6 +35,16 @@ class Actions(NamedTuple):
     to: NDArray[np.int64] | None = None
 
 
+class Triples(NamedTuple):
+    """How often a bot folds, calls and raises in each of some situations, `shares` [n, 3], and `to`
+    as in `Actions`. The arena draws, so it knows what was luck. A share of what is not legal goes
+    to the call.
+    """
+
+    shares: NDArray[np.float64]
+    to: NDArray[np.int64] | None = None
+
+
 class Bot(Protocol):
     """A player for many tables at once.
 
@@ -44,11 +56,41 @@ class Bot(Protocol):
 
     memory: np.dtype[Any] | None
 
-    def act(self, situations: Any, memory: Any, chance: Any) -> Actions | NDArray[np.int64]: ...
+    def act(
+        self, situations: Any, memory: Any, chance: Any
+    ) -> Actions | Triples | NDArray[np.int64]: ...
 
     def remember(
         self, tables: NDArray[np.int64], seats: NDArray[np.int64], memory: Any
     ) -> None: ...
+
+
+class Decided(NamedTuple):
+    """What is done: `kind` and `to` [n] as in `Actions`, and the shares [n, 3] that it was drawn by
+    where the bot gave them."""
+
+    kind: NDArray[np.int64]
+    to: NDArray[np.int64] | int
+    shares: NDArray[np.float64] | None
+
+
+def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
+    """What a bot's answer comes to."""
+    if not isinstance(given, Triples):
+        kind, to = given if isinstance(given, Actions) else (given, None)
+        return Decided(kind, 0 if to is None else to, None)
+    shares = np.array(given.shares, np.float64)
+    if shares.shape != (situations.count, 3) or not np.isfinite(shares).all() or shares.min() < 0:
+        raise BadValue("shares of fold, call and raise must be [n, 3] and not below 0")
+    for illegal, what in ((situations.call == 0, FOLD), (situations.raise_to == 0, RAISE)):
+        shares[illegal, CALL] += shares[illegal, what]
+        shares[illegal, what] = 0.0
+    total = shares.sum(axis=1, keepdims=True)
+    if not total.all():
+        raise BadValue("the shares of a decision are all 0")
+    shares /= total
+    kind = (chance.random()[:, None] >= shares.cumsum(axis=1)[:, :2]).sum(axis=1)
+    return Decided(kind, 0 if given.to is None else given.to, shares)
 
 
 Make = Callable[..., Any]
@@ -83,7 +125,8 @@ class BotKind:
 
 def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[[C], C]:
     """Mark a class as a bot. If its `act` takes one view, it gives one action: "f", "c", "r", or
-    ("r", 40) for a raise to 40; if it takes situations, memory and chance, it is a `Bot`."""
+    ("r", 40) for a raise to 40; or how often it does what, {"c": 0.7, "r": 0.3}. If it takes
+    situations, memory and chance, it is a `Bot`."""
 
     def mark(made: C) -> C:
         wanted = list(inspect.signature(made.act).parameters)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cbr.cli.options import Json
-from cbr.cli.output import cell, emit, lines, note, progress, table, waiting
+from cbr.cli.output import cell, emit, lines, progress, table, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cbr_arena.match import Match, Played
-    from cbr_arena.results import Line, Rate
 
 _Bots = Annotated[
     list[str],
@@ -47,6 +45,15 @@ _Until = Annotated[
     float | None,
     typer.Option("--until-width", help="Play on until every interval is at most ± this."),
 ]
+_Adjust = Annotated[
+    str,
+    typer.Option(
+        metavar="none|all-in|aivat", help="Also give rates with luck taken out, so far as can be."
+    ),
+]
+_Tournament = Annotated[
+    bool, typer.Option("--tournament", help="Everybody heads-up against everybody else.")
+]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots.")]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
 _Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
@@ -77,6 +84,8 @@ def match(
     session: _Session = 1_000,
     independent: _Independent = False,
     until_width: _Until = None,
+    adjust: _Adjust = "none",
+    tournament: _Tournament = False,
     seed: _Seed = 0,
     workers: _Workers = 1,
     dask: _Dask = "",
@@ -89,24 +98,38 @@ def match(
     Each deal is played once in every seating, so luck of the cards evens out; the mean over these
     hands is one block, and intervals are over blocks. Winnings are in small bets a hand for limit,
     in big blinds a hand for no-limit. Stacks are reset for every hand.
+
+    --tournament lets every two of them play --hands heads-up on the same deals. --adjust takes out
+    luck without a bias: all-in counts what all-ins are worth on average, aivat also the fall of the
+    cards and what bots that tell their chances drew.
     """
     from cbr.errors import BadValue, NoSuchName
     from cbr.workers import executor
     from cbr_arena.bots import GAMES
     from cbr_arena.match import Match
     from cbr_arena.players import players_of
+    from cbr_arena.tournament import Tournament, pairs_of
     from cbr_holdem.table.game import Game
 
     if game not in GAMES:
         raise NoSuchName("game", game, GAMES)
     if until_width is not None and until_width <= 0:
         raise BadValue(f"--until-width {until_width:g} must be above 0")
-    _verify_files(plot, log, vs)
+    several = "--tournament" if tournament else ("--vs" if vs else "")
+    _verify_files(plot, log, several)
+    if tournament and (vs or until_width):
+        other = "--vs" if vs else "--until-width"
+        raise BadValue(f"--tournament plays every pair for --hands; leave out {other}")
+    players = players_of([*bots, *([vs[0]] if vs else [])])
+    tables = [players]
+    if vs:
+        tables.append(players_of([*bots, vs[1]]))
+    elif tournament:
+        tables = [[players[a], players[b]] for a, b in pairs_of(players)]
     terms = Game(game, 50, 100)
-    tables = [[*bots, hero] for hero in vs] if vs else [bots]
     matches = [
         Match(
-            players_of(specs),
+            seated,
             hands=hands,
             game=terms,
             stack=(stack or 0) * terms.big_blind,
@@ -114,22 +137,32 @@ def match(
             session=session,
             duplicate=not independent,
             keep_hands=log is not None,
+            adjust=adjust,
         )
-        for specs in tables
+        for seated in tables
     ]
     if seats is not None and seats != matches[0].seats:
-        raise BadValue(f"{matches[0].seats} bots are named, and --seats says {seats}")
+        raise BadValue(f"{matches[0].seats} bots play at a table, and --seats says {seats}")
     with (
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
         progress("playing", "hands") as tell,
     ):
         played = _play(matches, pool, tell, until_width)
-    _show(matches, played, vs, json)
-    if plot is not None:
-        from cbr_arena.plots import draw
+    from cbr_arena import report
 
-        draw(matches, played, plot)
+    found = Tournament.of(players, matches, played) if tournament else None
+    if found:
+        report.show_tournament(matches, played, found, json)
+    else:
+        report.show(matches, played, vs, json)
+    if plot is not None:
+        from cbr_arena.plots import draw, draw_tournament
+
+        if found:
+            draw_tournament(found, report.unit_of(matches[0]), plot)
+        else:
+            draw(matches, played, plot)
         _tell_file(f"drawn in {plot}", json)
     if log is not None:
         from cbr_arena.logs import write
@@ -137,7 +170,12 @@ def match(
         _tell_file(f"wrote {write(played[0].hands, log):,} hands to {log}", json)
 
 
-def _verify_files(plot: Path | None, log: Path | None, vs: object) -> None:
+def _tell_file(sentence: str, json: bool) -> None:
+    if not json:
+        lines(sentence)
+
+
+def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:
     """What can be known before a long match: whether what it gives can be written."""
     from cbr.errors import BadValue
     from cbr.plots import verify_picture
@@ -147,8 +185,10 @@ def _verify_files(plot: Path | None, log: Path | None, vs: object) -> None:
         verify_picture(plot)
     if log is not None:
         verify_log(log)
-        if vs:
-            raise BadValue("--log writes one match, and --vs plays two; leave out one of them")
+        if several:
+            raise BadValue(
+                f"--log writes one match, and {several} plays several; leave out one of them"
+            )
 
 
 def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -> list[Played]:
@@ -159,81 +199,22 @@ def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -
     parts: list[list[Played]] = [[] for _ in matches]
     streams = [pieces_played(one, pool, endless=width is not None) for one in matches]
     total = sum(one.deals * one.seatings for one in matches)
-    done = 0
+    done, look = 0, 1
     for pieces in zip(*streams, strict=False):
         for mine, piece in zip(parts, pieces, strict=True):
             mine.append(piece)
             done += len(piece.won) * matches[0].seatings
         if tell:
             tell(done, max(total, done), done)
-        if width is not None:
-            now = [Played.together(mine) for mine in parts]
-            reached = width_of(now)
-            if (done >= total and reached is not None and reached <= width) or done > _MOST_HANDS:
+        if width is not None and done >= total and len(parts[0]) >= look:
+            # Seldom enough that looking costs little of the playing.
+            look = len(parts[0]) + 1 + len(parts[0]) // 20
+            reached = width_of([Played.together(mine) for mine in parts])
+            if (reached is not None and reached <= width) or done > _MOST_HANDS:
                 break
     for stream in streams:
         stream.close()
     return [Played.together(mine) for mine in parts]
-
-
-def _show(
-    matches: Sequence[Match], played: Sequence[Played], vs: tuple[str, str] | None, json: bool
-) -> None:
-    from cbr_arena.results import difference, lines_of
-
-    first = matches[0]
-    found = [lines_of(one, what) for one, what in zip(matches, played, strict=True)]
-    better = difference(played[0], played[1], first.seats - 1) if vs else None
-    if json:
-        document: dict[str, Any] = {
-            "game": first.game.betting,
-            "seats": first.seats,
-            "hands": sum(len(what.won) * first.seatings for what in played),
-            "seed": first.seed,
-            "bots": [dataclasses.asdict(line) for line in _told(found, vs)],
-        }
-        if vs and better is not None:
-            document["difference"] = {"a": vs[0], "b": vs[1], **dataclasses.asdict(better)}
-        emit(document)
-        return
-    unit = "sb/h" if first.game.betting == "limit" else "bb/h"
-    hands = len(played[0].won) * first.seatings
-    table(
-        f"{first.seats} seats, {first.game.betting}, {hands:,} hands, seed {first.seed}",
-        ["bot", unit, "sd", "VPIP", "PFR", "aggression", "showdowns"],
-        [_row(line) for line in _told(found, vs)],
-    )
-    if vs and better is not None:
-        lines(f"{vs[0]} less {vs[1]} on the same deals: {_rate(better)} {unit}")
-    for line in _told(found, vs):
-        for why, times in line.faults.items():
-            note(f"{line.name} had {times:,} faults: {why}")
-
-
-def _told(found: list[list[Line]], vs: object) -> list[Line]:
-    """Everybody; with --vs, the two who took turns and what the others did against the first."""
-    return [found[0][-1], found[1][-1], *found[0][:-1]] if vs else found[0]
-
-
-def _row(line: Line) -> tuple[object, ...]:
-    return (
-        line.name,
-        _rate(line),
-        f"{line.sd:.2f}",
-        f"{line.vpip:.2f}",
-        f"{line.pfr:.2f}",
-        "-" if line.aggression is None else f"{line.aggression:.2f}",
-        f"{line.showdown:.2f}",
-    )
-
-
-def _rate(rate: Line | Rate) -> str:
-    return f"{rate.rate:+.3f}" + ("" if rate.ci95 is None else f" ± {rate.ci95:.3f}")
-
-
-def _tell_file(sentence: str, json: bool) -> None:
-    if not json:
-        lines(sentence)
 
 
 def bots(json: Json = False) -> None:

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue
 from cbr.plugins import Plugins, default_plugins
 from cbr.workers import in_order
+from cbr_arena.adjust import verify_adjustment, without_luck
+from cbr_arena.luck import TERMS, all_in
 from cbr_arena.players import Player, build
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs
@@ -55,11 +57,13 @@ class Match:
     session: int = 1_000
     duplicate: bool = True
     keep_hands: bool = False
+    adjust: str = "none"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "players", tuple(self.players))
         if not 2 <= len(self.players) <= MOST_SEATS:
             raise BadValue(f"{len(self.players)} bots; a table has 2 to {MOST_SEATS} seats")
+        verify_adjustment(self.adjust)
         if self.hands < 1 or self.session < 1:
             raise BadValue("a match needs at least one hand, and a session one deal")
         if not self.stack:
@@ -89,7 +93,7 @@ class Match:
         specs = list(dict.fromkeys(player.spec for player in self.players))
         bots = [build(spec, self.game.betting) for spec in specs]
         bot_of = np.array([specs.index(player.spec) for player in self.players])
-        return Room(self.game, self.stack, self.seed, bots, bot_of)
+        return Room(self.game, self.stack, self.seed, bots, bot_of, self.adjust == "aivat")
 
     def pieces(self) -> Iterator[range]:
         """Pieces of work, as deals, without end: whole sessions where somebody remembers."""
@@ -105,13 +109,16 @@ class Match:
 class Played:
     """What came of some deals: what each player won in a block, in bets a hand [blocks, players];
     the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; faults by
-    player and reason; and the hands themselves, if they are asked for."""
+    player and reason; and, if they are asked for, the hands themselves, what was won with all-ins
+    on average [blocks, players], and terms of luck [blocks, players, terms]."""
 
     won: Floats
     squares: Floats
     counts: Ints
     faults: Counter[tuple[int, str]]
     hands: list[str]
+    on_average: Floats | None = None
+    luck: Floats | None = None
 
     @classmethod
     def together(cls, parts: Sequence[Played]) -> Played:
@@ -121,7 +128,32 @@ class Played:
             np.sum([getattr(part, name) for part in parts], axis=0)
             for name in ("squares", "counts")
         )
-        return cls(won, squares, counts, faults, [hand for part in parts for hand in part.hands])
+        on_average, luck = (
+            None
+            if getattr(parts[0], name) is None
+            else np.concatenate([getattr(part, name) for part in parts])
+            for name in ("on_average", "luck")
+        )
+        hands = [hand for part in parts for hand in part.hands]
+        return cls(won, squares, counts, faults, hands, on_average, luck)
+
+    @cached_property
+    def adjusted(self) -> Floats | None:
+        """What was won but for luck, [blocks, players]; None if that was not asked for."""
+        if self.luck is None or self.on_average is None:
+            return self.on_average
+        return np.stack(
+            [
+                without_luck(self.on_average[:, at], self.luck[:, at])
+                for at in range(self.won.shape[1])
+            ],
+            axis=1,
+        )
+
+    @property
+    def judged(self) -> Floats:
+        """What intervals are taken over, [blocks, players]."""
+        return self.won if self.adjusted is None else self.adjusted
 
 
 def pieces_played(
@@ -162,17 +194,28 @@ def _piece(work: tuple[Match, range]) -> Played:
     won = np.zeros((len(deals), match.seats), np.int64)
     squares = np.zeros(match.seats)
     counts = np.zeros((match.seats, len(COUNTS)), np.int64)
+    on_average = None if match.adjust == "none" else np.zeros(won.shape)
+    luck = np.zeros((*won.shape, len(TERMS))) if room.follow_luck else None
     hands: list[str] = []
     bet = PARTS * match.game.big_blind
     for sitting in _sittings(match, deals, room):
         rows = room.play(sitting)
         earned = payoffs(rows, match.seats)
-        np.add.at(won, (sitting.deal[:, None] - deals.start, sitting.player), earned)
+        where = (sitting.deal[:, None] - deals.start, sitting.player)
+        np.add.at(won, where, earned)
+        if on_average is not None:
+            np.add.at(on_average, where, all_in(rows, room.game.terms, room.seed, sitting.deal))
+        if luck is not None and room.luck:
+            np.add.at(luck, where, room.luck.terms)
         np.add.at(squares, sitting.player, (earned / bet) ** 2)
         counts += counted(rows, sitting.player, match.seats)
         if match.keep_hands:
             hands += texts(rows, sitting, match.game, [player.name for player in match.players])
-    return Played(won / (bet * match.seatings), squares, counts, room.faults, hands)
+    for chips in (on_average, luck):
+        if chips is not None:
+            chips /= match.game.big_blind * match.seatings
+    result = won / (bet * match.seatings)
+    return Played(result, squares, counts, room.faults, hands, on_average, luck)
 
 
 def _sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from cbr.plots import save
 from cbr_arena.match import Match, Played
+from cbr_arena.results import Rate
+from cbr_arena.tournament import Tournament
 
 _COLOURS = (
     *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee"),
@@ -26,9 +28,12 @@ def draw(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None
 
     first = matches[0]
     shown = (
-        [(one.players[-1].name, what.won[:, -1]) for one, what in zip(matches, played, strict=True)]
+        [
+            (one.players[-1].name, what.judged[:, -1])
+            for one, what in zip(matches, played, strict=True)
+        ]
         if len(matches) > 1
-        else [(player.name, played[0].won[:, at]) for at, player in enumerate(first.players)]
+        else [(player.name, played[0].judged[:, at]) for at, player in enumerate(first.players)]
     )
     with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
         figure = Figure(figsize=(10, 6), dpi=110, layout="constrained")
@@ -41,7 +46,8 @@ def draw(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None
         axis.set_ylabel(f"won, in {unit}")
         axis.spines[["top", "right"]].set_visible(False)
         axis.set_title(
-            f"{first.seats} seats, {first.game.betting}; bands: 95 % interval over blocks",
+            f"{first.seats} seats, {first.game.betting}; bands: 95 % interval over blocks"
+            + ("" if first.adjust == "none" else f"; luck taken out ({first.adjust})"),
             loc="left",
             fontsize=11,
         )
@@ -62,3 +68,46 @@ def _line(axis: Any, name: str, won: np.ndarray, hands: int, colour: str) -> Non
     axis.fill_between(
         count[at] * hands, (bank - width)[at], (bank + width)[at], color=colour, alpha=0.12, lw=0
     )
+
+
+def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
+    """A field for each pair, the best bot on top: what the row's bot won from the column's."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    order, count = found.by_total, len(found.names)
+    rates = np.array(
+        [[found.against(a, b).rate if a != b else np.nan for b in order] for a in order]
+    )
+    most = max(float(np.nanmax(np.abs(rates))), 1e-9)
+    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
+        size = 3.0 + 0.95 * count
+        figure = Figure(figsize=(size + 1.5, size), dpi=110, layout="constrained")
+        axis = figure.subplots()
+        shades = axis.imshow(rates, cmap="RdBu", vmin=-most, vmax=most)
+        for row, a in enumerate(order):
+            for column, b in enumerate(order):
+                if a != b:
+                    dark = abs(rates[row, column]) > 0.6 * most
+                    axis.text(
+                        column,
+                        row,
+                        _short(found.against(a, b)),
+                        ha="center",
+                        va="center",
+                        fontsize=8.5,
+                        color="white" if dark else "#222222",
+                    )
+        names = [found.names[bot] for bot in order]
+        totals = [f"{found.names[bot]}  {found.total(bot).rate:+.2f}" for bot in order]
+        axis.set_xticks(range(count), names, rotation=40, ha="left", rotation_mode="anchor")
+        axis.set_yticks(range(count), totals)
+        axis.xaxis.tick_top()
+        axis.tick_params(length=0)
+        axis.spines[:].set_visible(False)
+        figure.colorbar(shades, ax=axis, shrink=0.7, label=f"{unit} that the row wins, with ± 95 %")
+        save(figure, path)
+
+
+def _short(rate: Rate) -> str:
+    return f"{rate.rate:+.2f}" + ("" if rate.ci95 is None else f"\n± {rate.ci95:.2f}")

@@ -26,7 +26,8 @@ class Line:
     """One bot. `sd` is of single hands; `vpip` and `pfr`: share of hands in which it put money in
     before the flop of its own will, and in which it raised there; `aggression`: bets and raises for
     each call on later streets, None where it never called; `showdown`: share of hands in which it
-    came to one; `faults`: what it did wrong, and how often."""
+    came to one; `faults`: what it did wrong, and how often; `adjusted`: the rate without luck, if
+    that was asked for."""
 
     name: str
     rate: float
@@ -38,6 +39,7 @@ class Line:
     aggression: float | None
     showdown: float
     faults: dict[str, int]
+    adjusted: Rate | None = None
 
 
 def rate_of(won: Floats) -> Rate:
@@ -64,6 +66,7 @@ def lines_of(match: Match, played: Played) -> list[Line]:
                 raises / calls if calls else None,
                 showdown / hands,
                 {why: n for (who, why), n in played.faults.items() if who == place},
+                None if played.adjusted is None else rate_of(played.adjusted[:, place]),
             )
         )
     return found
@@ -72,12 +75,12 @@ def lines_of(match: Match, played: Played) -> list[Line]:
 def difference(a: Played, b: Played, place: int) -> Rate:
     """How much more a than b won in one player's place, on the same deals."""
     blocks = min(len(a.won), len(b.won))
-    return rate_of(a.won[:blocks, place] - b.won[:blocks, place])
+    return rate_of(a.judged[:blocks, place] - b.judged[:blocks, place])
 
 
 def width_of(played: Sequence[Played]) -> float | None:
     """The widest interval: of a match's bots; of two matches that of the difference in the end."""
     if len(played) == 2:
         return difference(played[0], played[1], played[0].won.shape[1] - 1).ci95
-    widths = [rate_of(played[0].won[:, at]).ci95 for at in range(played[0].won.shape[1])]
+    widths = [rate_of(played[0].judged[:, at]).ci95 for at in range(played[0].won.shape[1])]
     return None if None in widths else max(width for width in widths if width is not None)

@@ -12,8 +12,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.guard import one_line
-from cbr_arena.bots import Actions
+from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
+from cbr_arena.luck import Luck
 from cbr_arena.showing import as_seen
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.deck import decks
@@ -49,7 +50,7 @@ class Room:
     """The players of a match with what they remember: `memory` [players] arrays of a session each.
 
     Players with one bot in common are asked together, so it is built once. `faults` counts what
-    bots did wrong, by player.
+    bots did wrong, by player. With `follow_luck`, `luck` is that of the hands last played.
     """
 
     game: Game
@@ -57,6 +58,8 @@ class Room:
     seed: int
     bots: Sequence[Any]
     bot_of: Ints
+    follow_luck: bool = False
+    luck: Luck | None = None
     memory: list[NDArray[Any] | None] = field(default_factory=list)
     faults: Counter[tuple[int, str]] = field(default_factory=Counter)
 
@@ -76,6 +79,9 @@ class Room:
         cards = _cards_of(self.seed, sitting.deal, 2 * seats + 5)
         deal_all(rows, terms, seats, np.full((count, seats), self.stack, np.int64), cards)
         kind, to = np.empty(count, np.int64), np.zeros(count, np.int64)
+        self.luck = Luck(rows, terms, self.seed, sitting.deal) if self.follow_luck else None
+        if self.luck:
+            self.luck.dealt()
         going = np.flatnonzero(rows[:, ACTOR] >= 0)
         while len(going):
             player = sitting.player[going, rows[going, ACTOR]]
@@ -86,6 +92,8 @@ class Room:
                 if len(which):
                     self._ask(number, rows, which, who, sitting, kind, to)
             wrong = _step(rows, terms, going, kind, to)
+            if self.luck:
+                self.luck.moved(going)
             if wrong.any():
                 for one in player[wrong].tolist():
                     self.faults[one, "an action that is not legal"] += 1
@@ -112,10 +120,10 @@ class Room:
         if bot.memory is not None:
             memory = self._of(who, session, bot)
         try:
-            actions = bot.act(situations, memory, chance)
-            kinds, amounts = actions if isinstance(actions, Actions) else (actions, None)
-            kind[which] = kinds
-            to[which] = 0 if amounts is None else amounts
+            done = decided(bot.act(situations, memory, chance), situations, chance)
+            kind[which], to[which] = done.kind, done.to
+            if self.luck and done.shares is not None:
+                self.luck.drew(which, done.shares, kind, to)
         except Exception as error:  # a bot cannot end the match
             kind[which], to[which] = FOLD, 0
             for one in who.tolist():

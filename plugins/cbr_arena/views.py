@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.guard import one_line
-from cbr_arena.bots import Actions
+from cbr_arena.bots import Triples
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.view import View, view_of
-from cbr_holdem.table.rules import FOLD, RAISE
+from cbr_holdem.table.rules import RAISE
 from cbr_holdem.table.table import KINDS
 
 #: Seconds that a decision may take.
@@ -39,9 +39,9 @@ class Views:
         self.make = make
         self.faults: list[tuple[int, str]] = []
 
-    def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Actions:
+    def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Triples:
         count = situations.count
-        kind, to = np.full(count, FOLD, np.int64), np.zeros(count, np.int64)
+        shares, to = np.zeros((count, 3)), np.zeros(count, np.int64)
         rows, keys = situations.seen(), chance.state
         for at in range(count):
             if memory[at] is None:
@@ -49,15 +49,35 @@ class Views:
             view = view_of(rows, at, situations.game, int(keys[at]))
             try:
                 with _within(TIME_LIMIT):
-                    kind[at], to[at] = _read(memory[at].act(view), view)
+                    given = memory[at].act(view)
+                to[at] = _read(given, view, shares[at])
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise
+                shares[at], to[at] = (1.0, 0.0, 0.0), 0
                 self.faults.append((at, one_line(error)))
-        return Actions(kind, to)
+        return Triples(shares, to)
 
 
-def _read(action: Any, view: View) -> tuple[int, int]:
+def _read(given: Any, view: View, shares: NDArray[np.float64]) -> int:
+    """What a bot answers, into shares [3] of fold, call and raise; what a raise goes to."""
+    if not isinstance(given, Mapping):
+        kind, to = _action(given, view)
+        shares[kind] = 1.0
+        return to
+    raised = 0
+    for action, share in given.items():
+        # Where no raise is legal, its share is the call's.
+        named = action[0] if isinstance(action, tuple) else action
+        kind, to = _action("c" if named == "r" and not view.raise_to else action, view)
+        shares[kind] += float(share)
+        raised = to or raised
+    if not (shares >= 0.0).all() or not 0.0 < shares.sum() < np.inf:
+        raise ValueError(f"{given!r} are no chances: none below 0, and one above")
+    return raised
+
+
+def _action(action: Any, view: View) -> tuple[int, int]:
     """An action as the rules take it."""
     name, amount = action if isinstance(action, tuple) and len(action) == 2 else (action, 0)
     kind = KINDS.get(name) if isinstance(name, str) else None

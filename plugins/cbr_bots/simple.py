@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_arena import CALL, FOLD, RAISE, Actions, Chance, Triples
 from cbr_bots.sizes import size_of, verify_size
 from cbr_holdem.situation.pending import Pending
 
@@ -46,12 +46,13 @@ class Triple:
             )
         self.chances, self.size = given / given.sum(), verify_size(size)
 
-    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
         # What is not legal gives its share to the others in proportion; nobody folds for nothing.
         shares = np.tile(self.chances, (situations.count, 1))
         shares[situations.call == 0, FOLD] = 0.0
         shares[situations.raise_to == 0, RAISE] = 0.0
-        return Actions(chosen(shares, chance), size_of(self.size, situations))
+        shares[~shares.any(axis=1), CALL] = 1.0
+        return Triples(shares, size_of(self.size, situations))
 
 
 def chosen(shares: NDArray[np.float64], chance: Chance) -> NDArray[np.int64]:

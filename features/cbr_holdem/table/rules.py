@@ -314,7 +314,7 @@ def _next_street(r: Any, terms: Any) -> None:
             r[BET + seat] = 0
         r[TOP] = 0
         if r[PLAYERS] <= 1 or r[STREET] == 3:
-            _settle(r, terms)
+            settle(r, terms)
             return
         r[STREET] += 1
         _begin_round(r, 0, terms)
@@ -323,7 +323,7 @@ def _next_street(r: Any, terms: Any) -> None:
 
 
 @njit(cache=True)
-def _settle(r: Any, terms: Any) -> None:
+def settle(r: Any, terms: Any) -> None:
     """Share out the pots: each level of money among the best of those who put in as much."""
     n = r[SEATS]
     r[ACTOR] = -1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cbr.guard import one_line
-from cbr_arena.bots import Actions
+from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.players import build
 from cbr_arena.showing import as_seen
@@ -49,9 +49,9 @@ class Mind:
         chance = Chance(self.seed, np.array([hand]), seat, decision)
         kind, to = FOLD, 0
         try:
-            given = self.bot.act(Pending(table.rows, self.game, _ONE), self._memory, chance)
-            kinds, amounts = given if isinstance(given, Actions) else (given, None)
-            kind, to = _one(kinds), 0 if amounts is None else _one(amounts)
+            now = Pending(table.rows, self.game, _ONE)
+            done = decided(self.bot.act(now, self._memory, chance), now, chance)
+            kind, to = _one(done.kind), _one(done.to)
         except Exception as error:  # a bot cannot end the match
             self.faults[one_line(error)] += 1
         for _, reason in drain(self.bot):

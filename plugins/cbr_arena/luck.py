@@ -1,0 +1,289 @@
+"""What was luck in a hand, so that it can be taken out of the result (in the manner of AIVAT).
+
+A term of luck is what a card or a drawn action changed in a rough value of the hand, less what it
+changes on average. Its mean is 0 whatever the value is, because the dealer knows how cards fall and
+a bot that gives its triple says how it draws. So terms may be subtracted, with any factor that they
+had no part in (`cbr_arena.adjust`): the mean stays, the interval shrinks.
+
+The value of a hand for a seat is its share of the pot if no more were bet: how often it would win,
+all cards known, over run-outs of the board. Run-outs are drawn with luck of their own.
+
+- `cards`: the share of the whole deal before anything is bet;
+- `flop`, `turn`, `river`: the share of the pot after these cards, less before;
+- `before`, `after`: of actions before and after the flop, by everybody who gave his triple.
+
+Where all are all in, the rest of the board is no luck that matters: the hand counts as what it is
+worth on average (`all_in`), and cards that come after that add no term.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.cards.card import DECK
+from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
+from cbr_holdem.chance import below, key, step
+from cbr_holdem.table.game import BIG_BLIND, BOARD_CARDS, MOST_SEATS
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BET,
+    BOARD,
+    CALL,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    HOLE,
+    MOVES,
+    PAID,
+    PARTS,
+    PAYOFF,
+    PLAYERS,
+    RAISE,
+    SEATS,
+    STREET,
+    raise_limits,
+    settle,
+    to_call,
+)
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TERMS = ("cards", "flop", "turn", "river", "before", "after")
+_CARDS, _BEFORE, _AFTER = 0, 4, 5
+#: The part of a key that is kept for run-outs: they have nothing to do with deck and bots.
+_RUNOUTS = np.int64(0x6C75636B)
+#: Run-outs that a value is taken over, where there are more.
+_SOME = 256
+#: The same for the value of an all-in before the flop; after it all are counted.
+_MANY = 1_000
+
+
+class Luck:
+    """Luck of the hands at some tables, followed while they are played: `terms` [n, seats, terms],
+    in chips. Ask `dealt` when the cards are dealt, `drew` before drawn actions are played, and
+    `moved` after each step."""
+
+    def __init__(self, rows: Ints, terms: Any, seed: int, deal: Ints) -> None:
+        count, seats = len(rows), int(rows[0, SEATS])
+        self._rows, self._game, self._seed, self._deal = rows, terms, seed, deal
+        self.terms = np.zeros((count, seats, len(TERMS)))
+        self._strength = np.zeros((count, _SOME, seats), np.uint16)
+        self._boards = np.zeros(count, np.int64)
+        self._street = np.zeros(count, np.int64)
+        self._kept = (self._strength, self._boards, self._street, self.terms)
+
+    def dealt(self) -> None:
+        _dealt(self._rows, self._game, self._seed, self._deal, *self._kept)
+
+    def drew(self, which: Ints, shares: Floats, kind: Ints, to: Ints) -> None:
+        """Actions were drawn by these shares [n, 3] at some tables, and are not yet played."""
+        _drew(self._rows, self._game, which, shares, kind, to, *self._kept)
+
+    def moved(self, which: Ints) -> None:
+        _moved(self._rows, self._seed, self._deal, which, *self._kept)
+
+
+def all_in(rows: Ints, terms: Any, seed: int, deal: Ints) -> Floats:
+    """What hands came to in chips [n, seats]; where nobody could bet any more, on average over the
+    cards that were still to come."""
+    out = np.empty((len(rows), int(rows[0, SEATS])))
+    _all_in(rows, terms, seed, deal, out)
+    return out
+
+
+@njit(cache=True)
+def _free_cards(r: Any, shown: Any, free: Any) -> Any:
+    """Cards that are neither on the board nor in anybody's hand, into free [52]; how many."""
+    gone = np.zeros(DECK, np.bool_)
+    for place in range(2 * r[SEATS]):
+        gone[r[HOLE + place]] = True
+    for place in range(shown):
+        gone[r[BOARD + place]] = True
+    count = 0
+    for card in range(DECK):
+        if not gone[card]:
+            free[count] = card
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _runouts(r: Any, shown: Any, most: Any, state: Any, boards: Any) -> Any:
+    """Full boards that begin with the cards that show, into boards [.., 5]; how many.
+
+    All of them where they are no more than `most`, else so many drawn ones.
+    """
+    free = np.empty(DECK, np.int64)
+    count = _free_cards(r, shown, free)
+    for board in boards:
+        for place in range(shown):
+            board[place] = r[BOARD + place]
+    if shown == 5:
+        return 1
+    if shown == 4:
+        for i in range(count):
+            boards[i, 4] = free[i]
+        return count
+    if shown == 3 and count * (count - 1) // 2 <= most:
+        made = 0
+        for i in range(count):
+            for j in range(i):
+                boards[made, 3], boards[made, 4] = free[i], free[j]
+                made += 1
+        return made
+    for made in range(most):
+        for place in range(shown, 5):
+            state = step(state)
+            at = place - shown
+            other = at + below(state, count - at)
+            free[at], free[other] = free[other], free[at]
+            boards[made, place] = free[at]
+    return most
+
+
+@njit(cache=True)
+def _strengths(r: Any, boards: Any, count: Any, strength: Any) -> None:
+    """Strength of every seat that is in on each board, into strength [.., seats]."""
+    for b in range(count):
+        board_key = EMPTY
+        for place in range(5):
+            board_key += CARD_KEYS[boards[b, place]]
+        for seat in range(r[SEATS]):
+            if not r[FOLDED] >> seat & 1:
+                hole = r[HOLE + 2 * seat : HOLE + 2 * seat + 2]
+                full = board_key + CARD_KEYS[hole[0]] + CARD_KEYS[hole[1]]
+                strength[b, seat] = strength_of_key(full, hole, boards[b])
+
+
+@njit(cache=True)
+def _look(r: Any, seed: Any, deal: Any, strength: Any) -> Any:
+    """Draw run-outs of a table as it is now; how many."""
+    boards = np.empty((_SOME, 5), np.int64)
+    state = key(seed, deal, _RUNOUTS, r[STREET])
+    count = _runouts(r, BOARD_CARDS[r[STREET]], _SOME, state, boards)
+    _strengths(r, boards, count, strength)
+    return count
+
+
+@njit(cache=True)
+def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
+    """How often each seat wins among those who have not folded, ties shared, out [10]."""
+    out[:] = 0.0
+    for b in range(count):
+        best, winners = np.int64(-1), 0
+        for seat in range(strength.shape[1]):
+            if not folded >> seat & 1:
+                mine = np.int64(strength[b, seat])
+                if mine > best:
+                    best, winners = mine, 0
+                winners += mine == best
+        for seat in range(strength.shape[1]):
+            if not folded >> seat & 1 and strength[b, seat] == best:
+                out[seat] += 1.0 / winners
+    out /= count
+
+
+@njit(cache=True)
+def _pot(r: Any) -> Any:
+    pot = np.int64(0)
+    for seat in range(r[SEATS]):
+        pot += r[PAID + seat]
+    return pot
+
+
+@njit(cache=True)
+def _dealt(
+    rows: Any, game: Any, seed: Any, deal: Any, strength: Any, boards: Any, street: Any, terms: Any
+) -> None:
+    now = np.empty(MOST_SEATS)
+    for i in range(len(rows)):
+        r = rows[i]
+        boards[i] = _look(r, seed, deal[i], strength[i])
+        street[i] = r[STREET]
+        _equity(strength[i], boards[i], r[FOLDED], now)
+        for seat in range(r[SEATS]):
+            terms[i, seat, _CARDS] = (now[seat] - 1.0 / r[SEATS]) * game[BIG_BLIND]
+
+
+@njit(cache=True)
+def _moved(
+    rows: Any, seed: Any, deal: Any, which: Any, strength: Any, boards: Any, street: Any, terms: Any
+) -> None:
+    was, now = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
+    for i in which:
+        r = rows[i]
+        if r[STREET] == street[i] or r[ACTOR] < 0:
+            continue
+        _equity(strength[i], boards[i], r[FOLDED], was)
+        boards[i] = _look(r, seed, deal[i], strength[i])
+        street[i] = r[STREET]
+        _equity(strength[i], boards[i], r[FOLDED], now)
+        pot = _pot(r)
+        for seat in range(r[SEATS]):
+            terms[i, seat, r[STREET]] += pot * (now[seat] - was[seat])
+
+
+@njit(cache=True)
+def _drew(
+    rows: Any,
+    game: Any,
+    which: Any,
+    shares: Any,
+    kind: Any,
+    to: Any,
+    strength: Any,
+    boards: Any,
+    street: Any,
+    terms: Any,
+) -> None:
+    stays, leaves = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
+    value = np.empty(3)
+    for w in range(len(which)):
+        i = which[w]
+        if shares[w].max() >= 1.0:
+            continue
+        r, actor = rows[i], rows[i, ACTOR]
+        _equity(strength[i], boards[i], r[FOLDED], stays)
+        _equity(strength[i], boards[i], r[FOLDED] | 1 << actor, leaves)
+        pot, call = _pot(r), to_call(r)
+        least, _most = raise_limits(r, game)
+        raised = max(to[i], least) - r[BET + actor] if least else call
+        for seat in range(r[SEATS]):
+            if r[FOLDED] >> seat & 1:
+                continue
+            own = seat == actor
+            value[FOLD] = 0.0 if own else leaves[seat] * pot
+            value[CALL] = stays[seat] * (pot + call) - own * call
+            value[RAISE] = stays[seat] * (pot + raised) - own * raised
+            expected = 0.0
+            for a in range(3):
+                expected += shares[w, a] * value[a]
+            terms[i, seat, _AFTER if r[STREET] else _BEFORE] += value[kind[i]] - expected
+
+
+@njit(cache=True)
+def _all_in(rows: Any, terms: Any, seed: Any, deal: Any, out: Any) -> None:
+    boards = np.empty((_MANY, 5), np.int64)
+    for i in range(len(rows)):
+        r = rows[i]
+        n = r[SEATS]
+        last = r[HISTORY + r[MOVES] - 1] >> 6 & 3 if r[MOVES] else 0
+        for seat in range(n):
+            out[i, seat] = r[PAYOFF + seat] / PARTS
+        if r[PLAYERS] < 2 or last == 3:
+            continue
+        copy = r.copy()
+        shown = BOARD_CARDS[last]
+        count = _runouts(r, shown, _MANY, key(seed, deal[i], _RUNOUTS, 4 + last), boards)
+        out[i] = 0.0
+        for b in range(count):
+            copy[BOARD : BOARD + 5] = boards[b]
+            settle(copy, terms)
+            for seat in range(n):
+                out[i, seat] += copy[PAYOFF + seat] / PARTS
+        out[i] /= count

@@ -1,0 +1,143 @@
+"""What a match or a tournament shows: tables, and documents for scripts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from cbr.cli.output import emit, lines, note, table
+from cbr_arena.match import Match, Played
+from cbr_arena.results import Line, Rate, difference, lines_of
+from cbr_arena.tournament import Tournament
+
+#: The head of one more column, by adjustment.
+_ADJUSTED = {"all-in": ("all-ins on average",), "aivat": ("without luck",)}
+
+
+def unit_of(match: Match) -> str:
+    return "sb/h" if match.game.betting == "limit" else "bb/h"
+
+
+def show(
+    matches: Sequence[Match], played: Sequence[Played], vs: tuple[str, str] | None, json: bool
+) -> None:
+    first = matches[0]
+    found = [lines_of(one, what) for one, what in zip(matches, played, strict=True)]
+    better = difference(played[0], played[1], first.seats - 1) if vs else None
+    if json:
+        document: dict[str, Any] = {
+            "game": first.game.betting,
+            "seats": first.seats,
+            "hands": sum(len(what.won) * first.seatings for what in played),
+            "seed": first.seed,
+            "bots": [dataclasses.asdict(line) for line in _told(found, vs)],
+        }
+        if vs and better is not None:
+            document["difference"] = {"a": vs[0], "b": vs[1], **dataclasses.asdict(better)}
+        emit(document)
+        return
+    unit = unit_of(first)
+    hands = len(played[0].won) * first.seatings
+    table(
+        f"{first.seats} seats, {first.game.betting}, {hands:,} hands, seed {first.seed}",
+        [
+            "bot",
+            unit,
+            *_ADJUSTED.get(first.adjust, ()),
+            "sd",
+            "VPIP",
+            "PFR",
+            "aggression",
+            "showdowns",
+        ],
+        [_row(line) for line in _told(found, vs)],
+    )
+    if vs and better is not None:
+        lines(f"{vs[0]} less {vs[1]} on the same deals: {_rate(better)} {unit}")
+    _faults(_told(found, vs))
+
+
+def _told(found: list[list[Line]], vs: object) -> list[Line]:
+    """Everybody; with --vs, the two who took turns and what the others did against the first."""
+    return [found[0][-1], found[1][-1], *found[0][:-1]] if vs else found[0]
+
+
+def _row(line: Line) -> tuple[object, ...]:
+    return (
+        line.name,
+        _rate(line),
+        *(() if line.adjusted is None else (_rate(line.adjusted),)),
+        f"{line.sd:.2f}",
+        f"{line.vpip:.2f}",
+        f"{line.pfr:.2f}",
+        "-" if line.aggression is None else f"{line.aggression:.2f}",
+        f"{line.showdown:.2f}",
+    )
+
+
+def _rate(rate: Line | Rate) -> str:
+    return f"{rate.rate:+.3f}" + ("" if rate.ci95 is None else f" ± {rate.ci95:.3f}")
+
+
+def _faults(found: Sequence[Line]) -> None:
+    for line in found:
+        for why, times in line.faults.items():
+            note(f"{line.name} had {times:,} faults: {why}")
+
+
+def show_tournament(
+    matches: Sequence[Match], played: Sequence[Played], found: Tournament, json: bool
+) -> None:
+    """Everybody against everybody, and both orders."""
+    first, order, dropped = matches[0], found.by_total, found.run_off()
+    hands = sum(len(what.won) * first.seatings for what in played)
+    # The winner of the run-off is the last who is left.
+    place = {bot: len(dropped) - at for at, (bot, _) in enumerate(dropped)}
+    if json:
+        emit(
+            {
+                "game": first.game.betting,
+                "seats": 2,
+                "hands": hands,
+                "seed": first.seed,
+                "bots": [
+                    {
+                        "name": found.names[bot],
+                        **dataclasses.asdict(found.total(bot)),
+                        "against": {
+                            found.names[other]: dataclasses.asdict(found.against(bot, other))
+                            for other in order
+                            if other != bot
+                        },
+                        "run_off": place[bot],
+                    }
+                    for bot in order
+                ],
+                "dropped": [
+                    {"name": found.names[bot], **dataclasses.asdict(rate)} for bot, rate in dropped
+                ],
+            }
+        )
+    else:
+        table(
+            f"heads-up, {first.game.betting}, {hands:,} hands in {len(matches)} matches, "
+            f"seed {first.seed}: {unit_of(first)} by total bankroll",
+            ["bot", "total", "run-off", *(found.names[bot] for bot in order)],
+            [
+                (
+                    found.names[bot],
+                    _rate(found.total(bot)),
+                    place[bot],
+                    *("" if a == bot else _rate(found.against(bot, a)) for a in order),
+                )
+                for bot in order
+            ],
+        )
+        lines(
+            "run-off: "
+            + ", ".join(f"{found.names[bot]} drops at {_rate(rate)}" for bot, rate in dropped[:-1])
+            + f"; {found.names[dropped[-1][0]]} is left"
+        )
+    for one, what in zip(matches, played, strict=True):
+        _faults(lines_of(one, what))
