@@ -198,7 +198,7 @@ def _piece(work: tuple[Match, range]) -> Played:
     luck = np.zeros((*won.shape, len(TERMS))) if room.follow_luck else None
     hands: list[str] = []
     bet = PARTS * match.game.big_blind
-    for sitting in _sittings(match, deals, room):
+    for sitting in sittings(match, deals, room):
         rows = room.play(sitting)
         earned = payoffs(rows, match.seats)
         where = (sitting.deal[:, None] - deals.start, sitting.player)
@@ -218,7 +218,7 @@ def _piece(work: tuple[Match, range]) -> Played:
     return Played(result, squares, counts, room.faults, hands, on_average, luck)
 
 
-def _sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
+def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
     """The hands of some deals, as many at once as can be played side by side."""
     ways = np.arange(match.seatings)
     if not room.remembers:

@@ -13,7 +13,7 @@ from cbr.plugins import Plugins, use_plugins
 from cbr.workers import executor
 from cbr_arena.bots import CALL, RAISE, Actions
 from cbr_arena.chance import Chance
-from cbr_arena.match import Match, _sittings, play
+from cbr_arena.match import Match, sittings, play
 from cbr_arena.players import players_of
 from cbr_arena.results import difference, lines_of, rate_of
 from cbr_arena.tables import Room, Sitting
@@ -272,7 +272,7 @@ class TestMatches:
         one = match("call", "call", hands=80, session=10)
         room = Room(one.game, one.stack, 0, [Elephant()], np.zeros(2, np.int64))
         deals = []
-        for sitting in _sittings(one, range(one.deals), room):
+        for sitting in sittings(one, range(one.deals), room):
             room.play(sitting)
             deals += list(zip(sitting.session.tolist(), sitting.deal.tolist(), strict=True))
         assert len(set(deals)) == len(deals) == 80

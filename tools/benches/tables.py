@@ -30,12 +30,12 @@ def _calls(what: str, seats: int, full: bool) -> Row:
             deal_all(state, terms, seats, stacks, cards)
             call_down(state, terms)
 
-    row = compare(what, ours, "rlcard", _rlcard(seats, few))
+    row = compare(what, ours, "rlcard", rlcard_calls(seats, few))
     mine, theirs = 1e6 * tables * rounds / row.ours, 1e6 * few / row.peer
     return Row(what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
 
 
-def _rlcard(seats: int, hands: int):  # type: ignore[no-untyped-def]
+def rlcard_calls(seats: int, hands: int):  # type: ignore[no-untyped-def]
     from rlcard.games.limitholdem import Game as Limit
 
     game = Limit(num_players=seats)

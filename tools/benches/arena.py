@@ -1,0 +1,111 @@
+"""The arena: nine-seat limit hands a second at tables of one bot, decisions of slow ones, workers.
+
+The peer is rlcard's limit game for nine, played by a loop that always calls (or checks): what a
+table costs there without any bot. Two workers are compared with two matches side by side, each by
+one worker.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+from benches import Row, compare
+from benches.tables import rlcard_calls
+from cbr.workers import executor
+from cbr_arena.match import Match, play, sittings
+from cbr_arena.players import build, players_of
+from cbr_arena.views import Views
+
+_SEATS, _PEER_HANDS = 9, 20
+
+
+def rows(full: bool) -> list[Row]:
+    more = 4 if full else 1
+    return [
+        _hands("call", 90_000 * more),
+        _hands("ace1", 90_000 * more),
+        _hands("lag", 27_000 * more),
+        _hands("miniloki", 27_000 * more),
+        _hands("loki", 900 * more),
+        _decisions("sim?trials=100", build("sim?trials=100", "limit"), 60 * more),
+        _decisions("a view bot", Views(_View), 1_000 * more),
+        _workers(200_000 * more),
+    ]
+
+
+class _View:
+    """A user's bot: one view in, one action out."""
+
+    def act(self, view):  # type: ignore[no-untyped-def]
+        return "c" if view.call <= 2 * view.pot else "f"
+
+
+class _Counted:
+    """A bot, with how many decisions it was asked for."""
+
+    def __init__(self, bot: Any) -> None:
+        self.bot, self.memory, self.asked = bot, bot.memory, 0
+
+    def act(self, situations: Any, memory: Any, chance: Any) -> Any:
+        self.asked += situations.count
+        return self.bot.act(situations, memory, chance)
+
+
+def _hands(spec: str, hands: int) -> Row:
+    peer = rlcard_calls(_SEATS, _PEER_HANDS)
+    seed = [0]
+
+    def ours() -> None:
+        seed[0] += 1
+        play(Match(players_of([f"{spec}*{_SEATS}"]), hands=hands, seed=seed[0]))
+
+    row = compare(f"nine {spec}", ours, "rlcard, calls", peer, repeat=3)
+    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
+    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+
+
+def _decisions(what: str, bot: Any, hands: int) -> Row:
+    """Decisions of one bot among eight that call; the table's own cost is in it."""
+    match = Match(players_of(["fold", "call*8"]), hands=hands, duplicate=False)
+    counted = _Counted(bot)
+    room = match.room()
+    room.bots = [counted, *room.bots[1:]]
+
+    def ours() -> None:
+        for sitting in sittings(match, range(match.deals), room):
+            room.play(sitting)
+
+    ours()
+    asked = counted.asked
+    peer = rlcard_calls(_SEATS, _PEER_HANDS)
+    row = compare(f"{what} among eight call", ours, "rlcard, calls", peer, repeat=3)
+    # Nine seats that all call have 36 decisions a hand.
+    mine, theirs = 1e6 * asked / row.ours, 1e6 * 36 * _PEER_HANDS / row.peer
+    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "decisions/s")
+
+
+def _workers(hands: int) -> Row:
+    match = Match(players_of(["lag*9"]), hands=hands)
+    with executor(2) as pool:
+        play(Match(players_of(["lag*9"]), hands=20_000), pool)  # both have compiled code now
+        together = _seconds(lambda: play(match, pool))
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=spawn) as two:
+        list(two.map(_alone, [20_000, 20_000]))
+        side = _seconds(lambda: list(two.map(_alone, [hands, hands])))
+    mine, theirs = hands / together, 2 * hands / side
+    return Row("nine lag, two workers", mine, "two matches", theirs, mine / theirs, "hands/s")
+
+
+def _alone(hands: int) -> None:
+    play(Match(players_of(["lag*9"]), hands=hands))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
