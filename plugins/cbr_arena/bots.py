@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
@@ -80,17 +81,36 @@ def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
         kind, to = given if isinstance(given, Actions) else (given, None)
         return Decided(kind, 0 if to is None else to, None)
     shares = np.array(given.shares, np.float64)
-    if shares.shape != (situations.count, 3) or not np.isfinite(shares).all() or shares.min() < 0:
-        raise BadValue("shares of fold, call and raise must be [n, 3] and not below 0")
-    for illegal, what in ((situations.call == 0, FOLD), (situations.raise_to == 0, RAISE)):
-        shares[illegal, CALL] += shares[illegal, what]
-        shares[illegal, what] = 0.0
-    total = shares.sum(axis=1, keepdims=True)
-    if not total.all():
-        raise BadValue("the shares of a decision are all 0")
-    shares /= total
-    kind = (chance.random()[:, None] >= shares.cumsum(axis=1)[:, :2]).sum(axis=1)
+    if shares.shape != (situations.count, 3):
+        raise BadValue(f"shares of fold, call and raise must be [n, 3], not {shares.shape}")
+    kind = np.empty(len(shares), np.int64)
+    if not _draw(shares, situations.call, situations.raise_to, chance.random(), kind):
+        raise BadValue("shares of fold, call and raise must be 0 or more, and one of them above")
     return Decided(kind, 0 if given.to is None else given.to, shares)
+
+
+@njit(cache=True)
+def _draw(shares: Any, call: Any, raise_to: Any, drawn: Any, kind: Any) -> bool:
+    """Make shares those of what is legal, in sum 1, and draw by them; False if they are none."""
+    for i in range(len(shares)):
+        fold, stay, more = shares[i]
+        total = fold + stay + more
+        if not (fold >= 0.0 and stay >= 0.0 and more >= 0.0 and 0.0 < total < np.inf):
+            return False
+        if call[i] == 0:
+            stay, fold = stay + fold, 0.0
+        if raise_to[i] == 0:
+            stay, more = stay + more, 0.0
+        shares[i, FOLD], shares[i, CALL], shares[i, RAISE] = (
+            fold / total,
+            stay / total,
+            more / total,
+        )
+        point = drawn[i] * total
+        kind[i] = FOLD if point < fold else (CALL if point < fold + stay else RAISE)
+        if shares[i, kind[i]] == 0.0:  # the last digit of a sum
+            kind[i] = CALL if stay > 0.0 else FOLD
+    return True
 
 
 Make = Callable[..., Any]

@@ -27,7 +27,7 @@ from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.luck import TERMS, all_in
 from cbr_arena.players import Player, build
 from cbr_arena.records import texts
-from cbr_arena.showing import COUNTS, counted, payoffs
+from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Ints, Room, Sitting
 from cbr_holdem.table.game import MOST_SEATS, Game
 from cbr_holdem.table.rules import PARTS
@@ -108,13 +108,15 @@ class Match:
 @dataclass(frozen=True, eq=False)
 class Played:
     """What came of some deals: what each player won in a block, in bets a hand [blocks, players];
-    the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; faults by
-    player and reason; and, if they are asked for, the hands themselves, what was won with all-ins
-    on average [blocks, players], and terms of luck [blocks, players, terms]."""
+    the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; `pots` as
+    in `cbr_arena.showing`; faults by player and reason. And if they are asked for, the hands
+    themselves, what was won with all-ins on average [blocks, players], and terms of luck [blocks,
+    players, terms]."""
 
     won: Floats
     squares: Floats
     counts: Ints
+    pots: Ints
     faults: Counter[tuple[int, str]]
     hands: list[str]
     on_average: Floats | None = None
@@ -124,9 +126,9 @@ class Played:
     def together(cls, parts: Sequence[Played]) -> Played:
         faults: Counter[tuple[int, str]] = sum((part.faults for part in parts), Counter())
         won = np.concatenate([part.won for part in parts])
-        squares, counts = (
+        squares, counts, pots = (
             np.sum([getattr(part, name) for part in parts], axis=0)
-            for name in ("squares", "counts")
+            for name in ("squares", "counts", "pots")
         )
         on_average, luck = (
             None
@@ -135,7 +137,7 @@ class Played:
             for name in ("on_average", "luck")
         )
         hands = [hand for part in parts for hand in part.hands]
-        return cls(won, squares, counts, faults, hands, on_average, luck)
+        return cls(won, squares, counts, pots, faults, hands, on_average, luck)
 
     @cached_property
     def adjusted(self) -> Floats | None:
@@ -194,6 +196,7 @@ def _piece(work: tuple[Match, range]) -> Played:
     won = np.zeros((len(deals), match.seats), np.int64)
     squares = np.zeros(match.seats)
     counts = np.zeros((match.seats, len(COUNTS)), np.int64)
+    in_all = np.zeros(3, np.int64)
     on_average = None if match.adjust == "none" else np.zeros(won.shape)
     luck = np.zeros((*won.shape, len(TERMS))) if room.follow_luck else None
     hands: list[str] = []
@@ -208,6 +211,7 @@ def _piece(work: tuple[Match, range]) -> Played:
         if luck is not None and room.luck:
             np.add.at(luck, where, room.luck.terms)
         np.add.at(squares, sitting.player, (earned / bet) ** 2)
+        in_all += pots(rows)
         counts += counted(rows, sitting.player, match.seats)
         if match.keep_hands:
             hands += texts(rows, sitting, match.game, [player.name for player in match.players])
@@ -215,7 +219,7 @@ def _piece(work: tuple[Match, range]) -> Played:
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
-    return Played(result, squares, counts, room.faults, hands, on_average, luck)
+    return Played(result, squares, counts, in_all, room.faults, hands, on_average, luck)
 
 
 def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:

@@ -25,12 +25,15 @@ def show(
     first = matches[0]
     found = [lines_of(one, what) for one, what in zip(matches, played, strict=True)]
     better = difference(played[0], played[1], first.seats - 1) if vs else None
+    pots = played[0].pots
     if json:
         document: dict[str, Any] = {
             "game": first.game.betting,
             "seats": first.seats,
             "hands": sum(len(what.won) * first.seatings for what in played),
             "seed": first.seed,
+            "showdowns": float(pots[1] / pots[0]),
+            "pot": float(pots[2] / pots[0] / first.game.big_blind),
             "bots": [dataclasses.asdict(line) for line in _told(found, vs)],
         }
         if vs and better is not None:
@@ -38,9 +41,10 @@ def show(
         emit(document)
         return
     unit = unit_of(first)
-    hands = len(played[0].won) * first.seatings
     table(
-        f"{first.seats} seats, {first.game.betting}, {hands:,} hands, seed {first.seed}",
+        f"{first.seats} seats, {first.game.betting}, {pots[0]:,} hands, seed {first.seed}; "
+        f"{pots[1] / pots[0]:.0%} showdowns, {pots[2] / pots[0] / first.game.big_blind:.1f} "
+        f"{unit[:2]} in a pot",
         [
             "bot",
             unit,

@@ -17,6 +17,7 @@ from cbr_holdem.table.rules import (
     HISTORY,
     HOLE,
     MOVES,
+    PAID,
     PAYOFF,
     PLAYERS,
     RAISE,
@@ -57,6 +58,11 @@ def _as_seen(rows: Any, table: Any, seat: Any, out: Any) -> None:
 def payoffs(rows: Ints, seats: int) -> Ints:
     """What each seat won or lost, in parts of a chip, [n, seats]."""
     return rows[:, PAYOFF : PAYOFF + seats]
+
+
+def pots(rows: Ints) -> Ints:
+    """How many hands there are, how many came to a showdown, and the chips in all pots, [3]."""
+    return np.array([len(rows), (rows[:, PLAYERS] > 1).sum(), rows[:, PAID : PAID + 10].sum()])
 
 
 def counted(rows: Ints, player: Ints, players: int) -> Ints:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cbr.guard import one_line
 from cbr_arena.bots import Triples
 from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.view import View, view_of
+from cbr_holdem.situation.view import View
 from cbr_holdem.table.rules import RAISE
 from cbr_holdem.table.table import KINDS
 
@@ -43,19 +43,22 @@ class Views:
         count = situations.count
         shares, to = np.zeros((count, 3)), np.zeros(count, np.int64)
         rows, keys = situations.seen(), chance.state
-        for at in range(count):
-            if memory[at] is None:
-                memory[at] = self.make()
-            view = view_of(rows, at, situations.game, int(keys[at]))
-            try:
-                with _within(TIME_LIMIT):
+        with _clock() as clock:
+            for at in range(count):
+                view = View(rows[at : at + 1], situations.game, int(keys[at]))
+                try:
+                    clock(TIME_LIMIT)
+                    if memory[at] is None:
+                        memory[at] = self.make()
                     given = memory[at].act(view)
-                to[at] = _read(given, view, shares[at])
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt):
-                    raise
-                shares[at], to[at] = (1.0, 0.0, 0.0), 0
-                self.faults.append((at, one_line(error)))
+                    clock(0.0)
+                    to[at] = _read(given, view, shares[at])
+                except BaseException as error:
+                    clock(0.0)
+                    if isinstance(error, KeyboardInterrupt):
+                        raise
+                    shares[at], to[at] = (1.0, 0.0, 0.0), 0
+                    self.faults.append((at, one_line(error)))
         return Triples(shares, to)
 
 
@@ -94,21 +97,25 @@ def _action(action: Any, view: View) -> tuple[int, int]:
 
 
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
-    """Break off what takes longer, where the system has a way to (the main thread, not Windows)."""
+def _clock() -> Iterator[Callable[[float], object]]:
+    """What breaks off whatever takes longer than so many seconds from now on (0: nothing), where
+    the system has a way to (the main thread, not Windows)."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(
         signal, "setitimer"
     ):
-        yield
+        yield lambda seconds: None
         return
 
     def late(*_: Any) -> None:
-        raise TooSlow(f"it took longer than {seconds:g} seconds")
+        raise TooSlow(f"it took longer than {TIME_LIMIT:g} seconds")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        yield lambda seconds: _start(_REAL, seconds)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        _start(_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+_start: Callable[[int, float], object] = getattr(signal, "setitimer", lambda *_: None)
+_REAL = int(getattr(signal, "ITIMER_REAL", 0))

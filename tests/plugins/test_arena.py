@@ -13,7 +13,7 @@ from cbr.plugins import Plugins, use_plugins
 from cbr.workers import executor
 from cbr_arena.bots import CALL, RAISE, Actions
 from cbr_arena.chance import Chance
-from cbr_arena.match import Match, sittings, play
+from cbr_arena.match import Match, play, sittings
 from cbr_arena.players import players_of
 from cbr_arena.results import difference, lines_of, rate_of
 from cbr_arena.tables import Room, Sitting

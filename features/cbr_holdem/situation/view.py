@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,18 +16,25 @@ from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
+    BET,
     BOARD,
     CALL,
     FOLD,
+    FOLDED,
+    HISTORY,
     HOLE,
-    MOVES,
+    PAID,
+    PLAYERS,
     RAISE,
     SEATS,
+    STACK,
     STREET,
     Tables,
     raise_limits,
     to_call,
 )
+
+Ints = NDArray[np.int64]
 
 _LETTERS = {FOLD: "f", CALL: "c", RAISE: "r"}
 
@@ -42,78 +49,122 @@ class Move:
     amount: int
 
 
-@dataclass(frozen=True)
 class View:
     """The table as the seat to act sees it. Seats are numbered from the left of the button.
 
     `view["pot_odds"]` is a column of `Situations`: the betting, the board, what the hand is worth.
+    What is asked for is worked out then: most bots look at little.
     """
 
-    seat: int
-    hole: str
-    street: str
-    board: str
-    pot: int
-    call: int
-    raise_from: int
-    raise_to: int
-    stacks: tuple[int, ...]
-    bets: tuple[int, ...]
-    folded: tuple[bool, ...]
-    moves: tuple[Move, ...]
-    situation: Situations = field(compare=False, repr=False)
-    key: int = field(default=0, compare=False, repr=False)
+    def __init__(self, seen: Ints, game: Game, key: int = 0) -> None:
+        """Of one table as its seat sees it, [1, WIDTH] (`Pending.seen`); `key` is that of its
+        random numbers."""
+        self._seen, self.game, self._key = seen, game, key
+        self._row: list[int] = seen[0, :HISTORY].tolist()
 
-    @cached_property
-    def rng(self) -> random.Random:
-        """Random numbers for this decision; the same decision has the same ones again."""
-        return random.Random(self.key)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, View) and np.array_equal(self._seen, other._seen)
+
+    __hash__ = object.__hash__
 
     def __getitem__(self, name: str) -> float:
         return float(self.situation[name][0])
 
     @property
+    def seat(self) -> int:
+        """Who is to act: we."""
+        return self._row[ACTOR]
+
+    @property
     def seats(self) -> int:
-        return len(self.stacks)
+        """Players who were dealt in."""
+        return self._row[SEATS]
+
+    @cached_property
+    def street(self) -> str:
+        return STREETS[self._row[STREET]]
+
+    @cached_property
+    def hole(self) -> str:
+        """Our two cards, "Ah Kd"."""
+        at = HOLE + 2 * self.seat
+        return names(self._row[at : at + 2])
+
+    @cached_property
+    def board(self) -> str:
+        return names(self._row[BOARD : BOARD + BOARD_CARDS[self._row[STREET]]])
+
+    @cached_property
+    def pot(self) -> int:
+        """Chips in the pot, with the bets of this street."""
+        return sum(self._row[PAID : PAID + self.seats])
+
+    @cached_property
+    def call(self) -> int:
+        """What it costs to stay in; 0 where a check is free."""
+        return int(to_call(self._seen[0]))
+
+    @cached_property
+    def _raise(self) -> tuple[int, int]:
+        least, most = raise_limits(self._seen[0], self.game.terms)
+        return int(least), int(most)
+
+    @property
+    def raise_from(self) -> int:
+        """The least that our bet of this street may be raised to; 0 if it may not."""
+        return self._raise[0]
+
+    @property
+    def raise_to(self) -> int:
+        """The most that it may be raised to; 0 if it may not."""
+        return self._raise[1]
+
+    @property
+    def stacks(self) -> tuple[int, ...]:
+        """Chips that each seat has left."""
+        return tuple(self._row[STACK : STACK + self.seats])
+
+    @property
+    def bets(self) -> tuple[int, ...]:
+        """Chips that each seat has put in on this street."""
+        return tuple(self._row[BET : BET + self.seats])
+
+    @property
+    def folded(self) -> tuple[bool, ...]:
+        return tuple(bool(self._row[FOLDED] >> seat & 1) for seat in range(self.seats))
 
     @property
     def opponents(self) -> int:
         """Opponents who are still in."""
-        return self.folded.count(False) - 1
+        return self._row[PLAYERS] - 1
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """What was done so far."""
+        return _moves(Tables(self._seen))
+
+    @cached_property
+    def rng(self) -> random.Random:
+        """Random numbers for this decision; the same decision has the same ones again."""
+        return random.Random(self._key)
+
+    @cached_property
+    def situation(self) -> Situations:
+        return Pending(self._seen, self.game, np.zeros(1, np.int64))
 
 
-def view_of(rows: NDArray[np.int64], table: int, game: Game, key: int = 0) -> View:
+def view_of(rows: Ints, table: int, game: Game, key: int = 0) -> View:
     """The view of the player to act at one of some tables; `key` is that of its random numbers."""
-    row = rows[table]
-    if row[ACTOR] < 0:
+    if rows[table, ACTOR] < 0:
         raise BadValue("the hand is over, so nobody has to act")
-    tables = Tables(rows[table : table + 1])
-    seat, seats, street = int(row[ACTOR]), int(row[SEATS]), int(row[STREET])
-    least, most = raise_limits(row, game.terms)
-    hole = row[HOLE + 2 * seat : HOLE + 2 * seat + 2]
-    return View(
-        seat=seat,
-        hole=names(hole),
-        street=STREETS[street],
-        board=names(row[BOARD : BOARD + BOARD_CARDS[street]]),
-        pot=int(tables.paid[0, :seats].sum()),
-        call=int(to_call(row)),
-        raise_from=int(least),
-        raise_to=int(most),
-        stacks=tuple(tables.stack[0, :seats].tolist()),
-        bets=tuple(tables.bet[0, :seats].tolist()),
-        folded=tuple(tables.folded[0, :seats].tolist()),
-        moves=_moves(tables, int(row[MOVES])),
-        situation=Pending(rows[table : table + 1].copy(), game, np.zeros(1, np.int64)),
-        key=key,
-    )
+    return View(Pending(rows, game, np.array([table])).seen(), game, key)
 
 
-def _moves(tables: Tables, count: int) -> tuple[Move, ...]:
+def _moves(tables: Tables) -> tuple[Move, ...]:
     """The history with checks told from calls, and bets from raises."""
     found: list[Move] = []
     opened = {0}  # streets on which there is a bet; before the flop the big blind is one
-    for street, seat, kind, amount in tables.history(0)[:count]:
+    for street, seat, kind, amount in tables.history(0):
         letter = _LETTERS[kind]
         if kind == CALL and not amount:
             letter = "k"
