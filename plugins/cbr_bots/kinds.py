@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from cbr_arena import BotKind
 from cbr_bots.ace1 import Ace1
+from cbr_bots.findler import Findler
 from cbr_bots.loki import Loki
 from cbr_bots.proxies import lag, miniloki
 from cbr_bots.sim import Sim
 from cbr_bots.simple import Triple, always_raise, call, fold, random
+from cbr_bots.waterman import Waterman
 
 LIMIT = ("limit",)
 
@@ -18,6 +20,8 @@ KINDS = (
     BotKind("raise", always_raise, "bets and raises"),
     BotKind("triple", Triple, "fold, call, raise with fixed chances: triple:0.2,0.5,0.3"),
     BotKind("ace1", Ace1, "Gerritsen's table: looks at its two cards only"),
+    BotKind("findler", Findler, "Findler's price of staying in against the value of the hand"),
+    BotKind("waterman", Waterman, "Waterman's rules over a state vector; learns its opponents"),
     BotKind("lag", lag, "loose and aggressive, rules only (a stand-in for Jagbot)"),
     BotKind("miniloki", miniloki, "a small formula player; style=tight or loose"),
     BotKind("loki", Loki, "the published formula player; style=tight, moderate or loose", LIMIT),

@@ -1,0 +1,100 @@
+"""What Waterman's player knows of its opponents: what they did in earlier hands of the session.
+
+Seats move on with every hand and the order of the players does not, so an opponent is known by how
+many places he sits after us. Before anything was seen of him he is what `HABITS` says; what he did
+counts against that, as if we had already seen `TRUST` actions of his.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table.rules import (
+    ACTOR,
+    CALL,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    MOVES,
+    POST,
+    RAISE,
+    SEATS,
+    STREET,
+)
+
+#: Counted of each opponent: his actions, those that were bets or raises; how often he had to pay to
+#: stay in after the flop, and folded.
+ACTS, RAISES, FACED, FOLDS = range(4)
+MEMORY = np.dtype([("seen", np.int64, (MOST_SEATS, 4))])
+
+#: The share of actions that are bets or raises, and of bets that are folded to; and their weight.
+HABITS = (0.2, 0.3)
+TRUST = 10
+
+
+@njit(cache=True)
+def learn(tables: Any, seats: Any, seen: Any) -> None:
+    """Count what the others did in hands that are over, into seen [n, 10, 4]."""
+    for i in range(len(tables)):
+        r, own = tables[i], seats[i]
+        bets = r[POST : POST + MOST_SEATS].copy()
+        street = 0
+        for m in range(r[MOVES]):
+            move = r[HISTORY + m]
+            who, kind, when, amount = move & 15, move >> 4 & 3, move >> 6 & 3, move >> 8
+            if when != street:
+                street = when
+                bets[:] = 0
+            if who != own:
+                count = seen[i, (who - own) % r[SEATS]]
+                count[ACTS] += 1
+                count[RAISES] += kind == RAISE
+                if street and bets.max() > bets[who]:
+                    count[FACED] += 1
+                    count[FOLDS] += kind == FOLD
+            if kind == RAISE:
+                bets[who] = amount
+            elif kind == CALL:
+                bets[who] += amount
+
+
+@njit(cache=True)
+def _share(part: Any, whole: Any, habit: Any) -> Any:
+    return (part + TRUST * habit) / (whole + TRUST)
+
+
+@njit(cache=True)
+def recall(tables: Any, seen: Any, out: Any) -> Any:
+    """Of the opponents who are in at tables [n, WIDTH]: the chance that all of them fold to a bet,
+    their bets and raises of this round, and how conservative they are, into out [n, 3]; and how
+    many they are, [n].
+
+    Conservatism is the share of actions that are no bets or raises: of the one of them who was the
+    last in this hand to bet or raise, else their mean.
+    """
+    opponents = np.zeros(len(tables), np.int64)
+    for i in range(len(tables)):
+        r = tables[i]
+        own, last = r[ACTOR], np.int64(-1)
+        out[i, 0], out[i, 1], out[i, 2] = 1.0, 0.0, 0.0
+        for m in range(r[MOVES]):
+            move = r[HISTORY + m]
+            who = move & 15
+            if move >> 4 & 3 == RAISE and who != own and not r[FOLDED] >> who & 1:
+                last = who
+                out[i, 1] += move >> 6 & 3 == r[STREET]
+        for other in range(r[SEATS]):
+            if other != own and not r[FOLDED] >> other & 1:
+                count = seen[i, (other - own) % r[SEATS]]
+                opponents[i] += 1
+                out[i, 0] *= _share(count[FOLDS], count[FACED], HABITS[1])
+                out[i, 2] += 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
+        out[i, 2] /= opponents[i]
+        if last >= 0:
+            count = seen[i, (last - own) % r[SEATS]]
+            out[i, 2] = 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
+    return opponents
