@@ -1,0 +1,52 @@
+"""The page of the arena: its hook, every bot with its options, and examples that play."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from conftest import ROOT
+
+from cbr.plugins import Plugins
+from cbr_arena import hookspecs
+
+PAGE = (ROOT / "docs" / "arena.md").read_text("utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+
+
+def test_the_hook_is_documented() -> None:
+    hooks = [name for name in dir(hookspecs) if name.startswith("cbr_")]
+    assert re.findall(r"^### `(\w+)\(.*?\)`$", PAGE, re.M) == hooks
+
+
+def test_every_bot_is_described_with_its_options() -> None:
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)$", PAGE, re.M))
+    for name, kind in Plugins().load().named("bot").items():
+        for option in inspect.signature(kind.make).parameters.values():
+            empty = option.default is inspect.Parameter.empty
+            shown = option.name if empty else f"{option.name}={option.default}"
+            assert f"`{shown}`" in rows[name], f"{name} {shown}"
+
+
+def test_the_examples_play(cbr, plugin_file) -> None:
+    assert len(EXAMPLES) == 2
+    for text in EXAMPLES:
+        [name] = re.findall(r'@bot\("(\w+)"', text)
+        path = plugin_file(text, f"{name}.py")
+        found = cbr("match", name, "random", "--hands", 400, "--json", "--plugin", path).json
+        assert found["bots"][0]["faults"] == {}
+        assert found["bots"][0]["rate"] > 0
+
+
+def test_every_figure_of_a_match_is_described(cbr) -> None:
+    found = cbr("match", "call", "fold", "--hands", 4, "--json").json
+    words = set(re.findall(r"\w+", PAGE))
+    assert {*found, *found["bots"][0]} <= words
+
+
+def test_views_are_described() -> None:
+    from cbr_holdem.situation.view import View
+
+    for name, value in vars(View).items():
+        if not name.startswith("_") and not inspect.isfunction(value) and name != "situation":
+            assert f"`{name}`" in PAGE, name
