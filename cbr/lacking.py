@@ -8,13 +8,13 @@ see. That rate does not depend on the private features, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import Value
+from cbr.case import Feature, Value
 from cbr.casebase import Casebase
 from cbr.index import Scan
 from cbr.retrieve import Retriever
@@ -28,6 +28,7 @@ class Lacking:
     solutions: tuple[str, ...]
     codes: Ints
     everybody: Retriever
+    indexed: Sequence[Feature]
 
     def rates(self, target: Mapping[str, Value]) -> Floats:
         """How often each lacking solution is taken in situations that look like this one."""
@@ -40,6 +41,26 @@ class Lacking:
             taken = self.everybody(seen).taken
         rates: Floats = taken[self.codes] / max(float(taken.sum()), 1e-300)
         return rates
+
+    def added_to(
+        self, chances: Floats, targets: NDArray[np.float32], allowed: NDArray[np.bool_]
+    ) -> Floats:
+        """`added` for many targets: chances and `allowed` [q, s], targets [q, d] as the stage has
+        them, with the private features that do not count here."""
+        seen = [place for place, f in enumerate(self.indexed) if not f.private]
+        taken = self.everybody.many(targets[:, seen]).taken
+        rates = taken[:, self.codes] / np.maximum(taken.sum(axis=1, keepdims=True), 1e-300)
+        rates = rates * allowed[:, self.codes]
+        found = chances.copy()
+        found[:, self.codes] = 0.0
+        rest = found.sum(axis=1, keepdims=True)
+        only = (rest == 0.0)[:, 0]  # nothing else is allowed
+        found *= (1.0 - rates.sum(axis=1, keepdims=True)) / np.where(rest > 0.0, rest, 1.0)
+        found[:, self.codes] = rates
+        some = only & rates.any(axis=1)
+        found[some] /= found[some].sum(axis=1, keepdims=True)
+        found[only & ~some] = chances[only & ~some]
+        return found
 
     def added(
         self, probability: Floats, target: Mapping[str, Value], allowed: NDArray[np.bool_]
@@ -92,4 +113,4 @@ def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> L
     measures = [mine.measures[place] for place in seen]
     solutions = tuple(case_type.solutions[code] for code in codes)
     everybody = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
-    return Lacking(solutions, np.array(codes), everybody)
+    return Lacking(solutions, np.array(codes), everybody, case_type.indexed)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cbr_arena.bots import Actions as Actions
     from cbr_arena.bots import Bot as Bot
     from cbr_arena.bots import BotKind as BotKind
+    from cbr_arena.bots import Figure as Figure
     from cbr_arena.bots import Triples as Triples
     from cbr_arena.bots import bot as bot
     from cbr_arena.chance import Chance as Chance
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     **dict.fromkeys(
-        ("FOLD", "CALL", "RAISE", "Actions", "Triples", "Bot", "BotKind", "bot"), "bots"
+        ("FOLD", "CALL", "RAISE", "Actions", "Triples", "Bot", "BotKind", "Figure", "bot"), "bots"
     ),
     "Chance": "chance",
     "Match": "match",

@@ -46,6 +46,13 @@ class Triples(NamedTuple):
     to: NDArray[np.int64] | None = None
 
 
+class Figure(NamedTuple):
+    """What a bot tells of its play, as a mean: a sum, and what it is divided by."""
+
+    total: float
+    weight: float
+
+
 class Bot(Protocol):
     """A player for many tables at once.
 
@@ -53,6 +60,8 @@ class Bot(Protocol):
     arena holds an array for each session and gives `act` the elements of the sessions that the
     situations are of, [n]; what is written there stays. `remember` is asked after every hand that
     the bot sat in, with the tables as its seat saw them at the end [n, WIDTH] and its seats [n].
+    A bot may have `figures` with a method `take` that gives a `Figure` by name and begins anew:
+    matches add them up and show them.
     """
 
     memory: np.dtype[Any] | None

@@ -24,6 +24,7 @@ from cbr.errors import BadValue
 from cbr.plugins import Plugins, default_plugins
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
+from cbr_arena.bots import Figure
 from cbr_arena.luck import TERMS, all_in
 from cbr_arena.players import Player, build
 from cbr_arena.records import texts
@@ -109,7 +110,8 @@ class Match:
 class Played:
     """What came of some deals: what each player won in a block, in bets a hand [blocks, players];
     the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; `pots` as
-    in `cbr_arena.showing`; faults by player and reason. And if they are asked for, the hands
+    in `cbr_arena.showing`; faults by player and reason; what bots tell of themselves, by spec and
+    name. And if they are asked for, the hands
     themselves, what was won with all-ins on average [blocks, players], and terms of luck [blocks,
     players, terms]."""
 
@@ -118,6 +120,7 @@ class Played:
     counts: Ints
     pots: Ints
     faults: Counter[tuple[int, str]]
+    figures: dict[tuple[str, str], Figure]
     hands: list[str]
     on_average: Floats | None = None
     luck: Floats | None = None
@@ -137,7 +140,12 @@ class Played:
             for name in ("on_average", "luck")
         )
         hands = [hand for part in parts for hand in part.hands]
-        return cls(won, squares, counts, pots, faults, hands, on_average, luck)
+        figures: dict[tuple[str, str], Figure] = {}
+        for part in parts:
+            for name, (total, weight) in part.figures.items():
+                before = figures.get(name, Figure(0.0, 0.0))
+                figures[name] = Figure(before.total + total, before.weight + weight)
+        return cls(won, squares, counts, pots, faults, figures, hands, on_average, luck)
 
     @cached_property
     def adjusted(self) -> Floats | None:
@@ -219,7 +227,19 @@ def _piece(work: tuple[Match, range]) -> Played:
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
-    return Played(result, squares, counts, in_all, room.faults, hands, on_average, luck)
+    told = _figures(match, room)
+    return Played(result, squares, counts, in_all, room.faults, told, hands, on_average, luck)
+
+
+def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
+    """What bots tell of what they did since they were last asked."""
+    specs = dict.fromkeys(player.spec for player in match.players)
+    return {
+        (spec, name): figure
+        for spec, bot in zip(specs, room.bots, strict=True)
+        if hasattr(bot, "figures")
+        for name, figure in bot.figures.take().items()
+    }
 
 
 def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:

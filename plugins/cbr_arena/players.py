@@ -53,9 +53,17 @@ def kind_of(spec: str) -> tuple[BotKind, str, Spec]:
 
 
 def build(spec: str, betting: str) -> Any:
-    """The bot that a spec names, ready for a batch of decisions in this kind of game."""
+    """The bot that a spec names, ready for a batch of decisions in this kind of game.
+
+    What was made may play fewer games than its kind, as one from a casebase does: its `games`.
+    """
     kind, argument, parsed = kind_of(spec)
-    if betting not in kind.games:
-        raise BadValue(f"bot {kind.name!r} plays {' and '.join(kind.games)}, not {betting}")
+    _verify_plays(spec, kind.games, betting)
     made = kind.build(argument, parsed)
+    _verify_plays(spec, getattr(made, "games", kind.games), betting)
     return Views(lambda: kind.build(argument, parsed)) if kind.views else made
+
+
+def _verify_plays(spec: str, games: Sequence[str], betting: str) -> None:
+    if betting not in games:
+        raise BadValue(f"bot {spec!r} plays {' and '.join(games)}, not {betting}")

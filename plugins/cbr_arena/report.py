@@ -36,6 +36,9 @@ def show(
             "pot": float(pots[2] / pots[0] / first.game.big_blind),
             "bots": [dataclasses.asdict(line) for line in _told(found, vs)],
         }
+        figures = _figures(played)
+        if figures:
+            document["figures"] = figures
         if vs and better is not None:
             document["difference"] = {"a": vs[0], "b": vs[1], **dataclasses.asdict(better)}
         emit(document)
@@ -59,7 +62,18 @@ def show(
     )
     if vs and better is not None:
         lines(f"{vs[0]} less {vs[1]} on the same deals: {_rate(better)} {unit}")
+    for spec, means in _figures(played).items():
+        table(spec, ["figure", "mean"], list(means.items()))
     _faults(_told(found, vs))
+
+
+def _figures(played: Sequence[Played]) -> dict[str, dict[str, float]]:
+    """What bots tell of themselves, as means by spec and name."""
+    found: dict[str, dict[str, float]] = {}
+    for one in played:
+        for (spec, name), (total, weight) in one.figures.items():
+            found.setdefault(spec, {})[name] = total / weight if weight else 0.0
+    return found
 
 
 def _told(found: list[list[Line]], vs: object) -> list[Line]:

@@ -25,8 +25,4 @@ def size_of(size: str, situations: Pending) -> NDArray[np.int64]:
         return np.zeros(situations.count, np.int64)
     if size == _ALL_IN:
         return situations.raise_to
-    call, pot = situations.call, situations.chips
-    own = np.round(situations["committed"] * situations.game.big_blind).astype(np.int64)
-    wanted = own + call + (SHARES[SIZES.index(size)] * (pot + call)).astype(np.int64)
-    legal: NDArray[np.int64] = np.clip(wanted, situations.raise_from, situations.raise_to)
-    return legal
+    return situations.raised_by(SHARES[SIZES.index(size)])

@@ -17,6 +17,7 @@ from cbr_holdem.situation.situations import Column, Situations
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
+    BET,
     BOARD,
     HOLE,
     PAID,
@@ -36,14 +37,15 @@ class Pending(Situations):
     """Situations of the players to act at some tables (`which` of `rows`).
 
     Beside the columns, in chips: `call`, what it costs to stay in; `raise_from` and `raise_to`, the
-    limits of a raise (0 where none is legal); `chips`, what is in the pot. All is as it is now:
-    ask before anybody acts.
+    limits of a raise (0 where none is legal); `chips`, what is in the pot; `own`, what the player
+    put in on this street. All is as it is now: ask before anybody acts.
     """
 
     call: Ints
     raise_from: Ints
     raise_to: Ints
     chips: Ints
+    own: Ints
 
     def __init__(self, rows: Ints, game: Game, which: Ints) -> None:
         self._rows, self.game, self.which = rows, game, which
@@ -58,10 +60,10 @@ class Pending(Situations):
             self._look()
         elif name == "bets":
             self.bets = np.concatenate([self._betting_now(), self._history()], axis=1)
-        elif name in {"call", "raise_from", "raise_to", "chips"}:
-            money = np.empty((4, self.count), np.int64)
+        elif name in {"call", "raise_from", "raise_to", "chips", "own"}:
+            money = np.empty((5, self.count), np.int64)
             _money(self._rows, self.which, self.game.terms, money)
-            self.call, self.raise_from, self.raise_to, self.chips = money
+            self.call, self.raise_from, self.raise_to, self.chips, self.own = money
         else:
             raise AttributeError(f"situations have no {name!r}")
         return getattr(self, name)
@@ -93,6 +95,12 @@ class Pending(Situations):
         self.hole = np.empty((self.count, 2), np.uint8)
         self.board = np.empty((self.count, 5), np.uint8)
         _cards(self._rows, self.which, self.place, self.hole, self.board)
+
+    def raised_by(self, share: Any) -> Ints:
+        """What a raise by a share of the pot (as it is after calling) goes to, [n], as near to it as
+        is legal."""
+        wanted = self.own + self.call + (share * (self.chips + self.call)).astype(np.int64)
+        return np.clip(wanted, self.raise_from, self.raise_to)
 
     def seen(self) -> Ints:
         """The tables as these players see them [n, WIDTH] (`cbr_holdem.table.rules`): with all that
@@ -134,6 +142,7 @@ def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
         out[3, i] = 0
         for seat in range(r[SEATS]):
             out[3, i] += r[PAID + seat]
+        out[4, i] = r[BET + r[ACTOR]]
 
 
 @njit(cache=True)

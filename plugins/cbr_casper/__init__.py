@@ -1,0 +1,22 @@
+"""The CBR bot: a player that learned from logged games alone.
+
+CASPER (Rubin 2007) as published, and an heir that mixes what was done with what it was worth. This
+module is loaded by every command, so it imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cbr.hookspecs import hook
+
+if TYPE_CHECKING:
+    from cbr_arena import BotKind
+
+
+@hook
+def cbr_bots() -> Iterable[BotKind]:
+    from cbr_casper.kinds import KINDS
+
+    return KINDS
