@@ -13,11 +13,14 @@ from cbr.hookspecs import hook
 if TYPE_CHECKING:
     from cbr.sources import CaseSource
     from cbr_logs.gamedef import SHIPPED as SHIPPED
+    from cbr_logs.gamedef import SHIPPED_TEXTS as SHIPPED_TEXTS
     from cbr_logs.gamedef import GameDef as GameDef
     from cbr_logs.gamedef import gamedef_text as gamedef_text
     from cbr_logs.gamedef import read_gamedef as read_gamedef
 
-_HOME = dict.fromkeys(("SHIPPED", "GameDef", "gamedef_text", "read_gamedef"), "gamedef")
+_HOME = dict.fromkeys(
+    ("SHIPPED", "SHIPPED_TEXTS", "GameDef", "gamedef_text", "read_gamedef"), "gamedef"
+)
 
 __all__ = [*_HOME]
 

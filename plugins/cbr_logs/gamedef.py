@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import pairwise
 
+import numpy as np
+
 from cbr.errors import BadValue
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
+from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game, verify_stacks
 
 #: Stacks of a game that names none, in big blinds: more than can be lost in a hand.
 DEEP = 10_000
+#: More raises than programs of the competition have room for on a street: as good as no limit.
+_ENDLESS = 64
 _KEYS = {
     "numplayers",
     "numrounds",
@@ -36,13 +41,19 @@ class GameDef:
     stacks: Sequence[int]
 
 
-def read_gamedef(text: str) -> GameDef:
-    """The game that a definition describes, if it is a hold'em that our rules know."""
+def read_gamedef(text: str, to_play: bool = False) -> GameDef:
+    """The game that a definition describes, if it is a hold'em that our rules know.
+
+    Logs of a game with another number of raises can be read, but it cannot be played: `to_play`
+    refuses it.
+    """
     fields: dict[str, list[int]] = {}
     betting = ""
     for line in text.splitlines():
         key, equals, values = line.partition("#")[0].strip().lower().partition("=")
         key = key.strip()
+        if key == "end gamedef":
+            break
         if key in {"limit", "nolimit"} and not equals:
             betting = key
         elif equals:
@@ -51,9 +62,16 @@ def read_gamedef(text: str) -> GameDef:
             if not re.fullmatch(r"\s*\d{1,15}(\s+\d{1,15})*\s*", values):
                 raise BadValue(f"{key} of the game is {values.strip()[:60]!r}, not numbers")
             fields[key] = [int(value) for value in values.split()]
-        elif key not in {"", "gamedef", "end gamedef"}:
+        elif key not in {"", "gamedef"}:
             raise BadValue(f"{line.strip()[:60]!r} is no line of a game definition")
-    return _defined(betting, fields)
+    definition, raises = _defined(betting, fields), fields.get("maxraises", [_ENDLESS])
+    capped = betting == "limit" and definition.game.cap is not None
+    if to_play and not capped and min(raises) < _ENDLESS:
+        raise BadValue(
+            f"maxRaises is {' '.join(map(str, raises))}; only a limit game with one less before "
+            "the flop than on the other streets (as 3 4 4 4) can be played"
+        )
+    return definition
 
 
 def _defined(betting: str, fields: dict[str, list[int]]) -> GameDef:
@@ -61,15 +79,15 @@ def _defined(betting: str, fields: dict[str, list[int]]) -> GameDef:
     blinds = fields.get("blind", [])
     if not betting or not 2 <= seats <= MOST_SEATS or len(blinds) != seats or max(blinds) <= 0:
         raise BadValue("the game definition lacks limit or nolimit, numPlayers or blind")
-    opener = max(place for place, blind in enumerate(blinds) if blind == max(blinds)) + 1
     ours = {
         "numrounds": [4],
-        "firstplayer": [opener % seats + 1, 1, 1, 1],
+        "firstplayer": _openers(blinds),
         "numsuits": [4],
         "numranks": [13],
         "numholecards": [2],
         "numboardcards": [0, 3, 1, 1],
     }
+    fields.setdefault("firstplayer", [1, 1, 1, 1])  # as at the original dealer
     for key, value in ours.items():
         if fields.get(key, value) != value:
             raise BadValue(f"{key} of the game is {fields[key]}; these rules have {value}")
@@ -82,6 +100,7 @@ def _defined(betting: str, fields: dict[str, list[int]]) -> GameDef:
     stacks = fields.get("stack", [DEEP * big] * seats)
     if len(stacks) != seats:
         raise BadValue(f"{len(stacks)} stacks for {seats} players")
+    verify_stacks(np.array([stacks], np.int64))
     game = Game(
         betting,
         small if small < big else 0,
@@ -91,6 +110,12 @@ def _defined(betting: str, fields: dict[str, list[int]]) -> GameDef:
         rules="acpc",
     )
     return GameDef(game, tuple(blinds), tuple(stacks))
+
+
+def _openers(blinds: Sequence[int]) -> list[int]:
+    """Who acts first on each street, from 1: after the big blind, then left of the button."""
+    big = max(place for place, blind in enumerate(blinds) if blind == max(blinds))
+    return [(big + 1) % len(blinds) + 1, 1, 1, 1]
 
 
 def _cap(raises: list[int]) -> int | None:
@@ -103,7 +128,6 @@ def _cap(raises: list[int]) -> int | None:
 def gamedef_text(definition: GameDef) -> str:
     """A definition as the competition's programs read it."""
     game, seats = definition.game, len(definition.posts)
-    opener = max(p for p, post in enumerate(definition.posts) if post == max(definition.posts)) + 1
     lines = ["GAMEDEF", game.betting, f"numPlayers = {seats}", "numRounds = 4"]
     lines += [f"stack = {' '.join(map(str, definition.stacks))}"]
     lines += [f"blind = {' '.join(map(str, definition.posts))}"]
@@ -112,27 +136,18 @@ def gamedef_text(definition: GameDef) -> str:
         lines += [f"raiseSize = {' '.join(map(str, sizes))}"]
         if game.cap is not None:
             lines += [f"maxRaises = {' '.join(map(str, [game.cap - 1] + [game.cap] * 3))}"]
-    lines += [f"firstPlayer = {opener % seats + 1} 1 1 1", "numSuits = 4", "numRanks = 13"]
+    lines += [f"firstPlayer = {' '.join(map(str, _openers(definition.posts)))}"]
+    lines += ["numSuits = 4", "numRanks = 13"]
     cards = [after - before for before, after in pairwise(BOARD_CARDS)]
     lines += ["numHoleCards = 2", f"numBoardCards = 0 {' '.join(map(str, cards))}", "END GAMEDEF"]
     return "\n".join(lines) + "\n"
 
 
-def _shipped(betting: str, blinds: Sequence[int], stack: int) -> GameDef:
-    big = max(blinds)
-    sizes = (big, big, 2 * big, 2 * big) if betting == "limit" else None
-    game = Game(betting, big // 2, big, bet_sizes=sizes, rules="acpc")
-    return GameDef(game, blinds, (stack,) * len(blinds))
-
-
-#: The competition's own games, by the names of their files; and the like for 6 and 9 seats.
-SHIPPED = {
-    "holdem.limit.2p.reverse_blinds.game": _shipped("limit", (10, 5), DEEP * 10),
-    "holdem.limit.3p.game": _shipped("limit", (5, 10, 0), DEEP * 10),
-    "holdem.limit.6p.game": _shipped("limit", (5, 10) + (0,) * 4, DEEP * 10),
-    "holdem.limit.9p.game": _shipped("limit", (5, 10) + (0,) * 7, DEEP * 10),
-    "holdem.nolimit.2p.reverse_blinds.game": _shipped("nolimit", (100, 50), 20_000),
-    "holdem.nolimit.3p.game": _shipped("nolimit", (50, 100, 0), 20_000),
-    "holdem.nolimit.6p.game": _shipped("nolimit", (50, 100) + (0,) * 4, 20_000),
-    "holdem.nolimit.9p.game": _shipped("nolimit", (50, 100) + (0,) * 7, 20_000),
+#: The definitions that ship, by the names of their files: the competition's own games, and the like
+#: for 6 and 9 seats.
+SHIPPED_TEXTS = {
+    file.name: file.read_text("utf-8")
+    for file in sorted((files("cbr_logs") / "games").iterdir(), key=lambda file: file.name)
+    if file.name.endswith(".game")
 }
+SHIPPED = {name: read_gamedef(text, to_play=True) for name, text in SHIPPED_TEXTS.items()}

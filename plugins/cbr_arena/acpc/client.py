@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from cbr.errors import BadValue
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.mind import Mind
-from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, quoted, table_of
+from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, follow, table_of
 from cbr_holdem.table.rules import PARTS, PAYOFF
 from cbr_holdem.table.table import Table
 from cbr_logs import GameDef
@@ -22,7 +22,8 @@ _AGAIN_AFTER = 0.2
 
 @dataclass
 class Visit:
-    """What came of a bot's match: hands that were played to their end, and chips won."""
+    """What came of a bot's match: hands that were played to their end, chips won, and whether it
+    ended with a hand and not in the middle of one."""
 
     hands: int = 0
     won: float = 0.0
@@ -61,7 +62,6 @@ def visit(lines: Lines, mind: Mind, definition: GameDef, silence: float) -> Visi
     except Gone:
         if guest.last is None:
             raise BadValue("the dealer closed the connection before the first hand") from None
-        guest.visit.whole = guest.over
     except Silent:
         raise BadValue(
             f"the dealer was silent for {silence:g} s after {guest.visit.hands:,} hands; wait "
@@ -81,21 +81,28 @@ class _Guest:
         self.silence = silence
         self.visit = Visit()
         self.last: MatchState | None = None
-        self.over = False
+        self.table: Table | None = None
         self.parts = 0  # of chips, so that sums are exact
 
     def hear(self) -> None:
         """Follow the next state, and act where it is our turn."""
         state = self._next()
-        table = table_of(state, self.definition)
-        self.last, self.over = state, table.over
-        if table.over:
-            self._end(state, table)
-        elif table.actor == state.position:
-            action = action_text(table, *self.mind.act(table, state.hand))
+        last, self.last = self.last, state
+        if self.table and last and state.hand == last.hand:
+            follow(self.table, last, state)
+            if state.betting == last.betting:  # it shows more cards, and asks for nothing new
+                return
+        else:
+            self.table = table_of(state, self.definition)
+        self.visit.whole = self.table.over
+        if self.table.over:
+            self._end(state, self.table)
+        elif self.table.actor == state.position:
+            action = action_text(self.table, *self.mind.act(self.table, state.hand))
             self.lines.send(f"{state.text}:{action}", time.monotonic() + self.silence)
 
     def _next(self) -> MatchState:
+        """The next state that is another than the last."""
         deadline = time.monotonic() + self.silence
         for _ in range(MOST_IDLE):
             line = self.lines.read(deadline)
@@ -104,29 +111,15 @@ class _Guest:
             if line.startswith(("#", ";")):
                 continue
             state = MatchState.read(line)
-            if self._is_new(state):
+            if self.last is None or state.hand > self.last.hand:
+                return state
+            if state.hand < self.last.hand:
+                raise BadValue(
+                    f"the dealer went back from hand {self.last.hand} to hand {state.hand}"
+                )
+            if state != self.last:
                 return state
         raise BadValue(f"the dealer sent {MOST_IDLE:,} lines in a row that say nothing new")
-
-    def _is_new(self, state: MatchState) -> bool:
-        """Whether a state goes on from the last; one that comes again is not answered again."""
-        last = self.last
-        if last is None:
-            return True
-        if state.hand < last.hand:
-            raise BadValue(f"the dealer went back from hand {last.hand} to hand {state.hand}")
-        if state.hand > last.hand:
-            return True
-        goes_on = (
-            state.position == last.position
-            and state.betting.startswith(last.betting)
-            and state.holes[state.position : state.position + 1]
-            == last.holes[state.position : state.position + 1]
-            and state.board.startswith(last.board)
-        )
-        if not goes_on:
-            raise BadValue(f"{quoted(state.text)} does not go on from {quoted(last.text)}")
-        return state.betting != last.betting
 
     def _end(self, state: MatchState, table: Table) -> None:
         self.visit.hands += 1

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cbr_arena.acpc.client import Visit
     from cbr_arena.acpc.dealer import Outcome
     from cbr_arena.acpc.mind import Mind
+    from cbr_arena.acpc.seats import Seat
     from cbr_holdem.table.game import Game
     from cbr_logs import GameDef
 
@@ -77,6 +78,9 @@ _Average = Annotated[
     typer.Option("--average-limit", min=0.001, help="Seconds a hand, on average over the match."),
 ]
 _Log = Annotated[Path | None, typer.Option(metavar="FILE.log", help="Write the match log.")]
+_Show = Annotated[
+    bool, typer.Option("--show", help="Print the game's definition, for a file, and do no more.")
+]
 
 
 def add(app: typer.Typer) -> None:
@@ -106,6 +110,7 @@ def acpc(
     The bot decides as in cbr match, given the same cards, seat and seed. Where it fails, a check or
     fold is sent.
     """
+    from cbr.errors import BadValue
     from cbr_arena.acpc.client import connect, visit
     from cbr_arena.acpc.games import load_game
     from cbr_arena.acpc.mind import Mind
@@ -117,15 +122,21 @@ def acpc(
         _warm(mind, definition)
     found = visit(connect(host, port, connect_timeout), mind, definition, timeout)
     _tell_visit(found, bot, definition.game, f"{host} port {port}", json)
+    if not found.whole:
+        raise BadValue(
+            f"the dealer closed the connection in the middle of a hand, after {found.hands:,}"
+        )
 
 
 def _warm(mind: Mind, definition: GameDef) -> None:
-    """Compile before the clock runs: the first decision of all must not cost a match."""
+    """Compile before the clock runs, for every street: the first decision must not cost a match."""
     from cbr_arena.acpc.dealer import dealt
 
     table = dealt(definition, 0, 0)
-    if not table.over:
+    while not table.over:
         mind.act(table, 0)
+        table.play("c")
+    mind.remember(table, 0)
     mind.forget()
 
 
@@ -147,8 +158,6 @@ def _tell_visit(found: Visit, bot: str, game: Game, place: str, json: bool) -> N
         unit = "sb/h" if game.betting == "limit" else "bb/h"
         per_hand = "" if rate is None else f", {rate:+.3f} {unit}"
         lines(f"{bot} at {place}: {found.hands:,} hands, {found.won:+,.10g} chips{per_hand}")
-    if not found.whole:
-        note("the dealer closed the connection in the middle of a hand")
     for why, times in found.faults.items():
         note(f"{bot} had {times:,} faults: {why}")
 
@@ -166,6 +175,7 @@ def dealer(
     hand_limit: _HandLimit = 600.0,
     average_limit: _Average = 7.0,
     log: _Log = None,
+    show: _Show = False,
     json: Json = False,
 ) -> None:
     """Deal a match to programs of the competition (ACPC protocol 2.0.0), one port for each.
@@ -175,15 +185,19 @@ def dealer(
     connection ends the match.
     """
     from cbr.errors import BadValue
-    from cbr_arena.acpc.dealer import close_all, listen, play_match, remotes, welcome
-    from cbr_arena.acpc.games import load_game
+    from cbr_arena.acpc.dealer import play_match
+    from cbr_arena.acpc.door import close_all, listen, welcome
+    from cbr_arena.acpc.games import definition_text, load_game
     from cbr_arena.acpc.log import match_log
     from cbr_arena.acpc.mind import Mind
-    from cbr_arena.acpc.seats import House, Limits
-    from cbr_arena.players import players_of
+    from cbr_arena.acpc.seats import House, Limits, Remote
+    from cbr_arena.players import build, players_of
 
     _verify_seconds(start_timeout, response_limit, hand_limit, average_limit)
     game = load_game(definition)
+    if show:
+        print(definition_text(definition), end="")
+        return
     count, ours = len(game.posts), players_of(bot or [])
     if len(ours) > count:
         raise BadValue(f"{len(ours)} bots are named, and the game has {count} seats")
@@ -191,7 +205,8 @@ def dealer(
     players = _names(names, [one.name for one in ours], count)
     limits = Limits(response_limit, hand_limit, average_limit)
     with waiting(_COMPILING, 6.0):
-        minds = [Mind(one.spec, game.game, seed) for one in ours]
+        bots = {one.spec: build(one.spec, game.game.betting) for one in ours}
+        minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
         for mind in minds:
             _warm(mind, game)
     # The ports first: where they are taken, a log of an earlier match stays.
@@ -201,7 +216,10 @@ def dealer(
             if listening:
                 print(*(server.getsockname()[1] for server in listening), flush=True)
             connections = welcome(listening, players, start_timeout)
-            seats = [*remotes(connections, limits, hands), *map(House, minds)]
+            seats: list[Seat] = [
+                *(Remote(one, limits, hands) for one in connections),
+                *map(House, minds),
+            ]
             with progress("dealing", "hands") as tell:
                 outcome = play_match(game, seats, players, hands, seed, book, tell)
     finally:

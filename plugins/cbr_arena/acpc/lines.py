@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import time
 
@@ -27,39 +28,56 @@ class Lines:
     def __init__(self, link: socket.socket) -> None:
         self._link = link
         self._come = b""
+        self._long = False  # whether what comes is still of a line that is too long
+        # Not the socket's own timeouts: they cost two more calls of the system for each message.
+        link.setblocking(False)
         with contextlib.suppress(OSError):  # small messages that somebody waits for
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def read(self, deadline: float) -> str | None:
-        """The next line without its end; None for one that is too long, which is dropped."""
-        long = False
+        """The next line without its end; None for each piece of `LONGEST` bytes without one, which
+        is dropped, and so is the rest of that line."""
         while True:
             line, end, rest = self._come.partition(b"\n")
-            if end:
-                self._come = rest
-                return None if long or len(line) > LONGEST else _text(line)
+            if not end and len(line) <= LONGEST:
+                self._come += self._more(deadline)
+                continue
+            rest_of_long, self._long = self._long, not end
+            self._come = rest
             if len(line) > LONGEST:
-                long, self._come = True, b""
-            self._come += self._more(deadline)
+                return None
+            if not rest_of_long:
+                return _text(line)
 
     def _more(self, deadline: float) -> bytes:
         try:
-            self._link.settimeout(_left(deadline))
-            found = self._link.recv(_CHUNK)
-        except TimeoutError:
-            raise Silent from None
+            while not (found := self._received(deadline)):
+                pass
         except OSError:
             raise Gone from None
+        return found
+
+    def _received(self, deadline: float) -> bytes:
+        """What has come; nothing if the system was wrong that there is something."""
+        if not select.select([self._link], [], [], _left(deadline))[0]:
+            raise Silent
+        try:
+            found = self._link.recv(_CHUNK)
+        except BlockingIOError:
+            return b""
         if not found:
             raise Gone
         return found
 
     def send(self, line: str, deadline: float) -> None:
+        left = line.encode("ascii", "replace") + b"\r\n"
         try:
-            self._link.settimeout(_left(deadline))
-            self._link.sendall(line.encode("ascii", "replace") + b"\r\n")
-        except TimeoutError:
-            raise Silent from None
+            while left:
+                try:
+                    left = left[self._link.send(left) :]
+                except BlockingIOError:
+                    if not select.select([], [self._link], [], _left(deadline))[1]:
+                        raise Silent from None
         except OSError:
             raise Gone from None
 

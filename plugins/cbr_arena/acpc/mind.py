@@ -25,15 +25,18 @@ _ONE = np.zeros(1, np.int64)
 @dataclass(eq=False)
 class Mind:
     """A bot with what it remembers over a match. It decides as it does in `cbr match`, given the
-    same seed, hand, seat and cards. `faults` counts what it did wrong."""
+    same seed, hand, seat and cards. `faults` counts what it did wrong. `bot` is that of the spec;
+    minds may have one in common, as it remembers nothing itself."""
 
     spec: str
     game: Game
     seed: int
+    bot: Any = None
     faults: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.bot = build(self.spec, self.game.betting)
+        if self.bot is None:
+            self.bot = build(self.spec, self.game.betting)
         self.forget()
 
     def forget(self) -> None:

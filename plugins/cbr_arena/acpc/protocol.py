@@ -10,11 +10,12 @@ whole hand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import UNKNOWN, cards, names
+from cbr_holdem.cards.card import UNKNOWN, cards, name, verify_distinct
 from cbr_holdem.table.game import BOARD_CARDS
 from cbr_holdem.table.rules import BET, BOARD, CALL, FOLD, HOLE, PAID, POST, RAISE, STREET, act
 from cbr_holdem.table.table import Table
@@ -24,12 +25,12 @@ VERSION = "VERSION:2.0.0"
 #: Actions on a street that programs of the competition have room for.
 MOST_ON_A_STREET = 64
 
-_VERSION = re.compile(r"VERSION:(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+_VERSION = re.compile(r"VERSION:(\d{1,9})\.(\d{1,9})\.\d{1,9}", re.ASCII)
 _STATE = re.compile(r"MATCHSTATE:(\d{1,3}):(\d{1,10}):([fcr\d/]*):([\w|/]*)", re.ASCII)
-_MOVE = re.compile(r"([fc])|r(\d{0,15})|/")
-_ANSWER = {"limit": re.compile(r"[fcr]"), "nolimit": re.compile(r"[fc]|r\d{1,15}(?!\d)")}
+_MOVE = re.compile(r"[fc/]|r(\d{0,15})", re.ASCII)
+_ANSWER = {"limit": re.compile(r"[fcr]"), "nolimit": re.compile(r"[fc]|r\d{1,15}(?!\d)", re.ASCII)}
 #: Characters of a stranger's line that a sentence quotes.
-_QUOTED = 120
+_QUOTED = 300
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,22 @@ class MatchState:
         return cls(int(found[1]), int(found[2]), found[3], held, "".join(board))
 
 
-def state_of(table: Table, position: int, hand: int, betting: str | None = None) -> MatchState:
-    """What this position is told of a table; whoever has all its cards comes to see all hands that
-    were shown. `betting` is `betting_of(table)`, where that is known."""
-    row, shown = table.rows[0], table.showdown
-    holes = tuple(
-        _cards(row[HOLE + 2 * seat : HOLE + 2 * seat + 2])
-        if seat == position or seat in shown
-        else ""
-        for seat in range(table.seats)
-    )
-    betting = betting_of(table) if betting is None else betting
-    return MatchState(position, hand, betting, holes, board_of(table))
+def states_of(table: Table, hand: int) -> list[MatchState]:
+    """What each position is told of a table: its own cards, and in the end all that were shown."""
+    row, seats = table.rows[0], table.seats
+    betting, board = betting_of(table), board_of(table)
+    held = [_cards(row[HOLE + 2 * seat : HOLE + 2 * seat + 2]) for seat in range(seats)]
+    shown = set(table.showdown) if table.over else set()
+    return [
+        MatchState(
+            position,
+            hand,
+            betting,
+            tuple(held[seat] if seat in shown | {position} else "" for seat in range(seats)),
+            board,
+        )
+        for position in range(seats)
+    ]
 
 
 def table_of(state: MatchState, definition: GameDef) -> Table:
@@ -85,21 +90,56 @@ def table_of(state: MatchState, definition: GameDef) -> Table:
     seats = len(definition.posts)
     if len(state.holes) != seats or not state.position < seats:
         raise BadValue(f"{quoted(state.text)} is no state of a game for {seats}")
-    if not state.holes[state.position]:
-        raise BadValue(f"{quoted(state.text)} does not show the player's own cards")
+    with _refused(state):
+        table = Table(definition.game, definition.stacks, *_seen(state), definition.posts)
+    _go_on(table, state, state.betting)
+    return table
+
+
+def follow(table: Table, last: MatchState, state: MatchState) -> None:
+    """Play on at the table of one state to a later state of the same hand; `BadValue` as above."""
+    with _refused(state):
+        goes_on = (
+            (state.position, state.hand, len(state.holes))
+            == (last.position, last.hand, len(last.holes))
+            and state.betting.startswith(last.betting)
+            and state.board.startswith(last.board)
+            and all(old in ("", new) for old, new in zip(last.holes, state.holes, strict=True))
+        )
+        if not goes_on:
+            raise BadValue(f"it does not go on from {quoted(last.text)}")
+        held, board = _seen(state)
+        verify_distinct([card for card in (*held, *board) if card != UNKNOWN], "hands and board")
+        table.rows[0, HOLE : HOLE + len(held)] = held
+        table.rows[0, BOARD : BOARD + len(board)] = board
+    _go_on(table, state, state.betting[len(last.betting) :])
+
+
+def _seen(state: MatchState) -> tuple[list[int], list[int]]:
+    """The cards of all hands and of the whole board, as far as a state shows them."""
+    held = [card for hole in state.holes for card in cards(hole) or (UNKNOWN, UNKNOWN)]
+    board = cards(state.board)
+    return held, board + [UNKNOWN] * (5 - len(board))
+
+
+def _go_on(table: Table, state: MatchState, moves: str) -> None:
+    """Play the moves that lead to a state, and see that it is that state."""
+    with _refused(state):
+        if not state.holes[state.position]:
+            raise BadValue("it does not show the player's own cards")
+        _replay(table, moves)
+        if betting_of(table) != state.betting or len(board_of(table)) != len(state.board):
+            raise BadValue("its streets or its board do not fit its betting")
+        if table.over and not all(state.holes[seat] for seat in table.showdown):
+            raise BadValue("it ends in a showdown that does not show all hands")
+
+
+@contextmanager
+def _refused(state: MatchState) -> Iterator[None]:
     try:
-        held = [card for hole in state.holes for card in cards(hole) or (UNKNOWN, UNKNOWN)]
-        board = cards(state.board)
-        board += [UNKNOWN] * (5 - len(board))
-        table = Table(definition.game, definition.stacks, held, board, definition.posts)
-        _replay(table, state.betting)
+        yield
     except BadValue as error:
         raise BadValue(f"{quoted(state.text)} is not as the game allows: {error}") from None
-    if betting_of(table) != state.betting or len(board_of(table)) != len(state.board):
-        raise BadValue(f"{quoted(state.text)} has streets or a board that do not fit its betting")
-    if any(not state.holes[seat] for seat in table.showdown):
-        raise BadValue(f"{quoted(state.text)} ends in a showdown that does not show all hands")
-    return table
 
 
 def _replay(table: Table, betting: str) -> None:
@@ -116,10 +156,10 @@ def _replay(table: Table, betting: str) -> None:
             act(table.rows[0], table.terms, FOLD, 0)
         elif move[0] == "c":
             table.play("c")
-        elif limit is bool(move[2]):
+        elif limit is bool(move[1]):
             raise BadValue(f"a raise is {move[0]!r}, {'without' if limit else 'with'} an amount")
         else:
-            table.play("r", None if limit else int(move[2]) - before(table))
+            table.play("r", None if limit else int(move[1]) - before(table))
 
 
 def before(table: Table) -> int:
@@ -145,6 +185,7 @@ def betting_of(table: Table) -> str:
 
 
 def board_of(table: Table) -> str:
+    """The cards on the board that show."""
     return _cards(table.rows[0, BOARD : BOARD + BOARD_CARDS[int(table.rows[0, STREET])]])
 
 
@@ -195,4 +236,4 @@ def quoted(text: str) -> str:
 
 
 def _cards(numbers: Iterable[int]) -> str:
-    return names(numbers).replace(" ", "")
+    return "".join(map(name, numbers))

@@ -9,11 +9,13 @@ from typing import Protocol
 
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.mind import Mind
-from cbr_arena.acpc.protocol import action_text, quoted
+from cbr_arena.acpc.protocol import action_text
 from cbr_holdem.table.table import Table
 
 #: Lines that are ignored while one answer is waited for; a program that sends more floods us.
 MOST_IGNORED = 1_000
+
+_CLOSED = "it closed the connection"
 
 #: Called with what was wrong, and the line.
 Warn = Callable[[str, str], None]
@@ -74,36 +76,34 @@ class Remote:
         self._lines, self._limits = lines, limits
         self._whole = limits.average * hands
         self._in_hand = self._in_match = 0.0
-        self._told = 0.0
 
     def begin(self) -> None:
         self._in_hand = 0.0
 
     def tell(self, state: str) -> None:
-        self._told = time.monotonic()
         try:
-            self._lines.send(state, self._told + self._limits.response)
+            self._lines.send(state, time.monotonic() + self._limits.response)
         except Gone:
-            raise Lost("it closed the connection") from None
+            raise Lost(_CLOSED) from None
         except Silent:
             raise Lost(f"it did not read for {self._limits.response:g} s") from None
 
     def answer(self, state: str, table: Table, hand: int, warn: Warn) -> str:
+        limits = self._limits
         limit, what = min(
-            (self._limits.response, f"no answer within {self._limits.response:g} s"),
-            (self._limits.hand - self._in_hand, f"more than {self._limits.hand:g} s for a hand"),
-            (
-                self._whole - self._in_match,
-                f"more than {self._limits.average:g} s a hand on average",
-            ),
+            (limits.response, f"no answer within {limits.response:g} s"),
+            (limits.hand - self._in_hand, f"more than {limits.hand:g} s for a hand"),
+            (self._whole - self._in_match, f"more than {limits.average:g} s a hand on average"),
         )
+        # From now, not from when it was told: somebody else may have been slow to read since.
+        begun = time.monotonic()
         try:
-            answer = self._matching(state, self._told + limit, warn)
+            answer = self._matching(state, begun + limit, warn)
         except Gone:
-            raise Lost("it closed the connection") from None
+            raise Lost(_CLOSED) from None
         except Silent:
             raise Lost(what) from None
-        used = time.monotonic() - self._told
+        used = time.monotonic() - begun
         self._in_hand += used
         self._in_match += used
         return answer
@@ -128,8 +128,3 @@ class Remote:
 
     def close(self) -> None:
         self._lines.close()
-
-
-def told(line: str) -> str:
-    """A line as a comment quotes it."""
-    return f": {quoted(line)}" if line else ""
