@@ -97,8 +97,8 @@ class Pending(Situations):
         _cards(self._rows, self.which, self.place, self.hole, self.board)
 
     def raised_by(self, share: Any) -> Ints:
-        """What a raise by a share of the pot (as it is after calling) goes to, [n], as near to it as
-        is legal."""
+        """What a raise by a share of the pot goes to, [n], as near as is legal; the pot is as it is
+        after calling."""
         wanted = self.own + self.call + (share * (self.chips + self.call)).astype(np.int64)
         return np.clip(wanted, self.raise_from, self.raise_to)
 

@@ -65,7 +65,8 @@ class Replayed:
     `hand` [m] is the place of the hand among those given, `step` [m] the number of the decision in
     it, `action` [m] a place in `ACTIONS`, `size` [m] the class of a bet or raise (else -1),
     `outcome` [m] what came after the decision, in small bets (big blinds in no-limit), NaN where it
-    cannot be known. `rejected` has the reason for each hand that gave no decisions.
+    cannot be known. `rejected` has the reason for each hand that gave no decisions. `tables`
+    [m, WIDTH] are the tables as they were, with all cards that the log knows, if they are kept.
     """
 
     situations: Situations
@@ -75,6 +76,7 @@ class Replayed:
     size: NDArray[np.int64]
     outcome: NDArray[np.float64]
     rejected: dict[int, str]
+    tables: NDArray[np.int64] | None = None
 
 
 def replay(hands: Sequence[Hand]) -> Replayed:
@@ -87,7 +89,7 @@ def replay_texts(texts: Sequence[str]) -> Replayed:
     return replay_arrays(HandArrays.read(texts))
 
 
-def replay_arrays(hands: HandArrays) -> Replayed:
+def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
     """Replay hands; those that break the rules join the ones that were rejected before."""
     count = len(hands.place)
     decisions = int((hands.end - hands.start).sum())  # no action is shorter than a letter
@@ -95,6 +97,7 @@ def replay_arrays(hands: HandArrays) -> Replayed:
     moves = np.zeros((decisions, 5), np.int64)  # hand, step, action, size, chips put in before
     wrong = np.zeros((count, 2), np.int64)
     ends = np.zeros((count, 3, MOST_SEATS), np.int64)  # payoff in parts, paid, kind of end
+    tables = np.zeros((decisions if keep_tables else 0, WIDTH), np.int64)
     posted = (hands.terms, hands.seats, hands.stacks, hands.posts, hands.antes, hands.deck)
     total = _replay(
         (*posted, hands.text, hands.start, hands.end),
@@ -102,6 +105,7 @@ def replay_arrays(hands: HandArrays) -> Replayed:
         moves,
         wrong,
         ends,
+        tables,
     )
     moves = moves[:total]
     result, reasons = _results(hands, ends)
@@ -126,6 +130,7 @@ def replay_arrays(hands: HandArrays) -> Replayed:
         chosen[:, 3],
         (own + chosen[:, 4]) / hands.terms[chosen[:, 0], BET_SIZES],
         hands.rejected | {int(hands.place[at]): reason for at, reason in reasons.items()},
+        tables[kept] if keep_tables else None,
     )
 
 
@@ -134,7 +139,7 @@ _OUT, _ALONE, _SHOWN, _MUCKED = range(4)
 
 
 @njit(cache=True)
-def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any) -> Any:
+def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: Any) -> Any:
     """Fill what `replay_arrays` made room for; the number of decisions."""
     terms, seats, stacks, posts, antes, deck, text, start, end = given
     place, bets, hole, board = seen
@@ -188,6 +193,8 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any) -> Any:
             d = m - 1
             seat = r[ACTOR]
             look(r, terms[h], place[d], bets[d], hole[d], board[d])
+            if len(tables):
+                tables[d] = r
             moves[d, 0] = h
             moves[d, 1] = d - first
             moves[d, 2] = _action(r, kind)
