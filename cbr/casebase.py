@@ -301,6 +301,22 @@ class Casebase:
         values += np.float32(0)
         return Cases(case_type, self.digest(stage), values, solution, outcome, ids, record)
 
+    def places(self, stage: str) -> NDArray[np.int64]:
+        """Number, record and step of every case of a stage that came from a record, [n, 3]."""
+        import numpy as np
+
+        query = (
+            f"SELECT id, record, step FROM [{schema.case_table(stage)}] "
+            "WHERE record IS NOT NULL ORDER BY id"
+        )
+        rows = self.db.execute(query).fetchall()
+        return np.array(rows, np.int64).reshape(-1, 3)
+
+    def valued(self, stage: str) -> set[int]:
+        """Numbers of the cases of a stage for which values were estimated."""
+        query = f"SELECT DISTINCT case_id FROM {schema.VALUES} WHERE stage = ?"
+        return {row[0] for row in self.db.execute(query, [stage])} if self.has_values else set()
+
     def read_public(self, stage: str) -> Cases:
         """All decisions of a stage, also those whose private features are not known, by the
         features that everybody sees."""
@@ -512,6 +528,16 @@ class Casebase:
             ((first + place, source, *record) for place, record in enumerate(records)),
         )
         return first
+
+    def read_records(
+        self, size: int, after: int = 0
+    ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
+        """Records with a number above `after`, in order and `size` at a time: numbers, bodies."""
+        query = f"SELECT id, body FROM {self.records_table} WHERE id > ? ORDER BY id"
+        cursor = self.db.execute(query, [after])
+        while rows := cursor.fetchmany(size):
+            numbers, bodies = zip(*rows, strict=True)
+            yield numbers, bodies
 
     def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
         """Keep what was skipped (by ordinal) with its reason, inside a transaction."""

@@ -107,10 +107,9 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
     if not all(case_type.name in known for case_type in base.case_types):
         return
     types = [as_loaded(case_type, plugins) for case_type in base.case_types]
-    cursor = base.db.execute(f"SELECT id, body FROM {base.records_table} ORDER BY id")
-    while rows := cursor.fetchmany(2_000):
-        for place, reason in sorted(situate([body for _, body in rows], types).rejected.items()):
-            yield f"{base.records[:-1]} {rows[place][0]}: {reason}"
+    for numbers, bodies in base.read_records(2_000):
+        for place, reason in sorted(situate(bodies, types).rejected.items()):
+            yield f"{base.records[:-1]} {numbers[place]}: {reason}"
 
 
 def _wrong_cells(

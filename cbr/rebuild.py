@@ -5,7 +5,7 @@ It also takes over what the plugins say now of similarities, weights, ranges and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def rebuild(
         if schema.has_hidden(types):
             schema.create_hidden(base.db, types, _NEW_HIDDEN)
         sums = {t.stage: 0 for t in types}
-        for ids, bodies in _stored_records(base, batch):
+        for ids, bodies in base.read_records(batch):
             ready = prepare(bodies, types)
             if ready.rejected:
                 place, reason = min(ready.rejected.items())
@@ -93,12 +93,6 @@ def _swap_hidden(base: Casebase, had: bool) -> None:
 
 def _new(case_type: CaseType) -> str:
     return f"new_{case_type.stage}"
-
-
-def _stored_records(base: Casebase, batch: int) -> Iterator[tuple[list[int], list[str]]]:
-    cursor = base.db.execute(f"SELECT id, body FROM {base.records_table} ORDER BY id")
-    while rows := cursor.fetchmany(batch):
-        yield [row[0] for row in rows], [row[1] for row in rows]
 
 
 def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) -> int:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from cbr.hookspecs import hook
 
 if TYPE_CHECKING:
+    import typer
+
+    from cbr.reuse import ReusePolicy
     from cbr_arena import BotKind
 
 
@@ -20,3 +23,17 @@ def cbr_bots() -> Iterable[BotKind]:
     from cbr_casper.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_reuse_policies() -> Iterable[ReusePolicy]:
+    from cbr_casper.mixing import worth
+
+    return [worth.__cbr__]  # type: ignore[attr-defined]
+
+
+@hook
+def cbr_commands(app: typer.Typer) -> None:
+    from cbr_casper.commands import add
+
+    add(app)

@@ -1,0 +1,46 @@
+"""A quick estimate of the chance to improve with one card, by rules (Papp 1998)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+#: Chance for each card that helps, of those unseen on the turn.
+_CARD = 1.0 / 46.0
+#: What a card is worth that makes a pair above the board: often not enough to win.
+_PAIR = 0.5
+
+
+@njit(cache=True)
+def _straight(mask: Any) -> Any:
+    # The ace is also below the deuce.
+    low = (mask << 1) | (mask >> 12 & 1)
+    return low & low >> 1 & low >> 2 & low >> 3 & low >> 4 != 0
+
+
+@njit(cache=True)
+def quick_potential(hole: Any, board: Any) -> Any:
+    """Outs to a flush and a straight that the hole cards take part in, and to a top pair."""
+    on_board, every = 0, 0
+    for card in board:
+        on_board |= 1 << (card >> 2)
+    every = on_board | 1 << (hole[0] >> 2) | 1 << (hole[1] >> 2)
+    outs = 0.0
+    for suit in range(4):
+        ours, theirs = 0, 0
+        for card in hole:
+            ours += card & 3 == suit
+        for card in board:
+            theirs += card & 3 == suit
+        if ours and ours + theirs == 4:
+            outs += 9.0 if ours == 2 else 6.0
+    if not _straight(every):
+        for rank in range(13):
+            if _straight(every | 1 << rank) and not _straight(on_board | 1 << rank):
+                outs += 4.0
+    for card in hole:
+        rank = card >> 2
+        if on_board >> rank == 0:
+            outs += 3.0 * _PAIR
+    return min(1.0, outs * _CARD)

@@ -1,0 +1,39 @@
+"""Reuse of cases that know what their actions were worth: imitation and value, mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cbr.errors import BadValue
+from cbr.retrieve import Retrieved, RetrievedMany
+from cbr.reuse import reuse_policy
+from cbr.vectors import Floats
+
+#: A solution that no retrieved case has is taken for as common as this.
+_RARE = 0.01
+
+
+@reuse_policy("worth", batched=True)
+def worth(
+    retrieved: Retrieved | RetrievedMany, temperature: float = 0.3, imitate: float = 0.5
+) -> Floats:
+    """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
+    `temperature`).
+
+    Values are those estimated for the retrieved cases, in their mean. Where none has any, and for
+    targets of which only one solution has one, it is imitation.
+    """
+    if not temperature > 0.0 or not 0.0 <= imitate <= 1.0:
+        raise BadValue(
+            f"worth?temperature={temperature}&imitate={imitate}: the temperature must be above 0, "
+            "imitate from 0 to 1"
+        )
+    taken, value = retrieved.taken, retrieved.mean_value()
+    shares = taken / np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
+    known = ~np.isnan(value)
+    best = np.where(known, value, -np.inf).max(axis=-1, keepdims=True)
+    ahead = np.where(known, value, best) - best
+    mixed = np.where(known, (shares + _RARE) ** imitate * np.exp(ahead / temperature), 0.0)
+    several = known.sum(axis=-1, keepdims=True) > 1
+    chances: Floats = np.where(several, mixed, shares)
+    return chances

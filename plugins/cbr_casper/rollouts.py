@@ -1,0 +1,253 @@
+"""What each action of a logged decision is worth: the hand played to its end, again and again.
+
+For one deal the others' hands are drawn by what their actions in the hand say about them, and the
+board is completed; then every legal action is played on with the same cards and the same luck,
+everybody acting by the casebase's habits. A fold is worth 0, as nothing is lost any more. Of the
+cards that only the log knows, those of whoever decides are looked at and no others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_casper.habits import CLASSES, context, hand_class
+from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.chance import below, key, mixed, step
+from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BOARD,
+    CALL,
+    FOLD,
+    FOLDED,
+    HOLE,
+    MOVES,
+    PAID,
+    PARTS,
+    PAYOFF,
+    RAISE,
+    SEATS,
+    STREET,
+    act,
+    raise_limits,
+    to_call,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_COUNT = len(HANDS)
+#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
+_TRIES = 40
+#: No hand is ruled out by what a player did.
+_FLOOR = 0.02
+#: The part of a key that is kept for roll-outs.
+_ROLLOUTS = np.int64(0x726F6C6C)
+
+
+def values(
+    tables: Ints,
+    terms: Ints,
+    kind: Ints,
+    wanted: NDArray[np.bool_],
+    number: Ints,
+    chances: Floats,
+    deals: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Means [m, 3] of fold, call and raise in small bets, and their standard errors; NaN where an
+    action is not legal or the decision is not wanted.
+
+    `tables` [m, WIDTH] are decisions in the order of play, hand after hand; `kind` [m] what was
+    done, `number` [m] by which a decision has its luck.
+    """
+    mean = np.full((len(tables), 3), np.nan)
+    error = np.full((len(tables), 3), np.nan)
+    _values(tables, terms, kind, wanted, number, chances, deals, seed, mean, error)
+    return mean, error
+
+
+@njit(cache=True)
+def _draw(state: Any) -> Any:
+    return (mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True)
+def _classes(board: Any, shown: Any, out: Any) -> None:
+    """Class of every hand on a board, CLASSES where it shares a card with it."""
+    hole, now = np.empty(2, np.uint8), np.empty(3, np.int64)
+    for h in range(_COUNT):
+        hole[0], hole[1] = HANDS[h, 0], HANDS[h, 1]
+        free = True
+        for place in range(shown):
+            free &= board[place] != hole[0] and board[place] != hole[1]
+        out[h] = hand_class(hole, board, shown, now) if free else CLASSES
+
+
+@njit(cache=True)
+def _weigh(weight: Any, classes: Any, cell: Any) -> None:
+    """What an action says about the hand: weights [1326] times its chance with each class."""
+    most = 0.0
+    for h in range(_COUNT):
+        weight[h] *= cell[classes[h]] if classes[h] < CLASSES else 0.0
+        most = max(most, weight[h])
+    for h in range(_COUNT):
+        if classes[h] < CLASSES:
+            weight[h] = max(_FLOOR, weight[h] / most) if most > 0.0 else 1.0
+
+
+@njit(cache=True)
+def _deal(r: Any, sums: Any, state: Any, taken: Any) -> Any:
+    """Draw the others' hands and the rest of the board into a table; the state after that."""
+    own, n, shown = r[ACTOR], r[SEATS], BOARD_CARDS[r[STREET]]
+    taken[:] = False
+    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
+    for place in range(shown):
+        taken[r[BOARD + place]] = True
+    # Whose cards are drawn first has the first choice, so somebody else begins each time.
+    state = step(state)
+    begin = below(state, n)
+    for turn in range(n):
+        seat = (begin + turn) % n
+        if seat == own or r[FOLDED] >> seat & 1:
+            continue
+        one, two = np.int64(DECK), np.int64(DECK)
+        for _ in range(_TRIES):
+            state = step(state)
+            h = np.searchsorted(sums[seat], _draw(state) * sums[seat, _COUNT - 1], "right")
+            one, two = np.int64(HANDS[h, 0]), np.int64(HANDS[h, 1])
+            if not taken[one] and not taken[two]:
+                break
+        while taken[one]:
+            state = step(state)
+            one = below(state, DECK)
+        taken[one] = True
+        while taken[two]:
+            state = step(state)
+            two = below(state, DECK)
+        taken[two] = True
+        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
+    for place in range(shown, 5):
+        state = step(state)
+        card = below(state, DECK)
+        while taken[card]:
+            state = step(state)
+            card = below(state, DECK)
+        taken[card] = True
+        r[BOARD + place] = card
+    return state
+
+
+@njit(cache=True)
+def _play_out(r: Any, terms: Any, chances: Any, known: Any, state: Any, space: Any) -> None:
+    """Play a table to its end by habits. known [10, 4] keeps classes of hands over all ways to play
+    one deal; -1 is not looked at yet."""
+    hole, board, now = space
+    while r[ACTOR] >= 0:
+        seat, street = r[ACTOR], r[STREET]
+        if known[seat, street] < 0:
+            hole[0], hole[1] = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
+            for place in range(5):
+                board[place] = r[BOARD + place]
+            known[seat, street] = hand_class(hole, board, BOARD_CARDS[street], now)
+        cell = chances[street, context(r, terms), known[seat, street]]
+        state = step(state)
+        drawn = _draw(state)
+        kind, amount = RAISE, np.int64(0)
+        if drawn < cell[FOLD]:
+            kind = FOLD
+        elif drawn < cell[FOLD] + cell[CALL]:
+            kind = CALL
+        else:
+            amount, most = raise_limits(r, terms)
+            if most == 0:
+                kind = CALL
+        act(r, terms, kind, amount)
+
+
+@njit(cache=True)
+def _simulate(
+    r: Any, terms: Any, weights: Any, chances: Any, deals: Any, state: Any, mean: Any, error: Any
+) -> None:
+    """The values of one decision, where the others' weights are [10, 1326]."""
+    seat = r[ACTOR]
+    sums = np.empty((MOST_SEATS, _COUNT))
+    for other in range(r[SEATS]):
+        if other != seat and not r[FOLDED] >> other & 1:
+            whole = 0.0
+            for h in range(_COUNT):
+                whole += weights[other, h]
+                sums[other, h] = whole
+    to, most = raise_limits(r, terms)
+    legal = (to_call(r) > 0, True, most > 0)
+    total, squares = np.zeros(3), np.zeros(3)
+    taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
+    space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    table, then = r.copy(), r.copy()
+    small = terms[BET_SIZES]
+    for _ in range(deals):
+        table[:] = r
+        state = _deal(table, sums, state, taken)
+        known[:] = -1
+        for first in (CALL, RAISE):
+            if legal[first]:
+                then[:] = table
+                act(then, terms, first, to if first == RAISE else 0)
+                _play_out(then, terms, chances, known, state, space)
+                won = (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / small
+                total[first] += won
+                squares[first] += won * won
+        state = mixed(state)  # the next deal's luck is not that of this one
+    for first in range(3):
+        if legal[first]:
+            mean[first] = total[first] / deals
+            spread = max(0.0, squares[first] / deals - mean[first] ** 2)
+            error[first] = np.sqrt(spread / max(1, deals - 1))
+
+
+@njit(cache=True)
+def _values(
+    tables: Any,
+    terms: Any,
+    kind: Any,
+    wanted: Any,
+    number: Any,
+    chances: Any,
+    deals: Any,
+    seed: Any,
+    mean: Any,
+    error: Any,
+) -> None:
+    weights = np.ones((MOST_SEATS, _COUNT))
+    classes = np.empty((4, _COUNT), np.int64)
+    board = np.empty(5, np.uint8)
+    _classes(board, 0, classes[0])
+    ready = 0
+    for i in range(len(tables)):
+        r = tables[i]
+        if r[MOVES] == 0:
+            # Another hand begins. Whether anything in it is wanted is known before it is followed.
+            weights[:] = 1.0
+            ready = 0
+            end = i + 1
+            while end < len(tables) and tables[end, MOVES] > 0:
+                end += 1
+            follow = wanted[i:end].any()
+        if not follow:
+            continue
+        street, seat = r[STREET], r[ACTOR]
+        if ready < street:
+            for place in range(5):
+                board[place] = r[BOARD + place]
+            _classes(board, BOARD_CARDS[street], classes[street])
+            ready = street
+        if wanted[i]:
+            state = key(seed, number[i], _ROLLOUTS, 0)
+            _simulate(r, terms[i], weights, chances, deals, state, mean[i], error[i])
+        if kind[i] != FOLD:
+            cell = chances[street, context(r, terms[i]), :, kind[i]]
+            _weigh(weights[seat], classes[street], cell)
