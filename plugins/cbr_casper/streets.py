@@ -17,6 +17,7 @@ from cbr.lacking import Lacking, lacking_in
 from cbr.plugins import default_plugins
 from cbr.retrieve import RetrievedMany, Retriever, retriever
 from cbr.reuse import reuse_many
+from cbr.spec import Spec
 from cbr_holdem.situation.pending import Pending
 
 Floats = NDArray[np.float64]
@@ -46,7 +47,9 @@ class Street:
         self.retriever: Retriever = retriever(base, stage, **options)
         self.case_type: CaseType = as_loaded(base.case_type(stage), default_plugins())
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
-        self.reuse = reuse
+        self.reuse = reuse or self.case_type.reuse
+        spec = Spec.parse(self.reuse)
+        default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
 
     @property
     def solutions(self) -> Sequence[str]:

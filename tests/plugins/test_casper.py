@@ -1,0 +1,361 @@
+"""The CBR bot: the same decisions as a query, legal play, labels, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import CARS_CSV, CARS_PLUGIN
+
+from cbr.build import build
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, CbrError, NoSuchName
+from cbr.lacking import lacking_in
+from cbr.plugins import default_plugins
+from cbr.retrieve import retrieve, retriever
+from cbr.reuse import reuse
+from cbr.workers import executor
+from cbr_arena.logs import write
+from cbr_arena.match import Match, play
+from cbr_arena.players import build as build_bot
+from cbr_arena.players import players_of
+from cbr_arena.results import lines_of
+from cbr_arena.tables import Room
+from cbr_casper.bot import CaseBot, legal, triples
+from cbr_casper.habits import CLASSES, CONTEXTS, KINDS, Habits, replay_bodies
+from cbr_casper.label import label
+from cbr_casper.rollouts import values
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.situation.replay import replay
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS
+
+
+def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | None = None) -> Path:
+    match = Match(
+        players_of(specs),
+        hands=hands,
+        seed=5,
+        duplicate=False,
+        keep_hands=True,
+        **({"game": game} if game else {}),
+    )
+    log, out = folder / f"{name}.phhs", folder / f"{name}.db"
+    write(play(match).hands, log)
+    build([log], out, plugins=default_plugins())
+    return out
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("casper"), "limit", ["miniloki*3", "lag*2"], 900)
+
+
+@pytest.fixture(scope="module")
+def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
+    folder = tmp_path_factory.mktemp("casper-nl")
+    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+
+
+def asked(bot: CaseBot, specs: list[str], hands: int) -> list[tuple[Pending, np.ndarray]]:
+    """Decisions that the bot had in a match, and its triples."""
+    seen = []
+
+    class Spy:
+        memory = None
+
+        def act(self, situations: Pending, memory, chance):
+            given = bot.act(situations, memory, chance)
+            copy = Pending(situations._rows.copy(), situations.game, situations.which.copy())
+            seen.append((copy, given.shares.copy()))
+            return given
+
+    match = Match(players_of(["fold", *specs]), hands=hands, duplicate=False)
+    room = match.room()
+    room.bots = [Spy(), *room.bots[1:]]
+    from cbr_arena.match import sittings
+
+    for sitting in sittings(match, range(match.deals), room):
+        room.play(sitting)
+    assert not room.faults
+    return seen
+
+
+class TestBot:
+    def test_it_decides_as_a_query_does(self, base: Path) -> None:
+        """Both doors: many decisions at once, and one situation asked of the engine."""
+        bot = CaseBot(str(base))
+        compared = 0
+        with Casebase.open(base) as opened:
+            for situations, shares in asked(bot, ["lag", "miniloki", "random"], 60):
+                for at in range(0, situations.count, 3):
+                    one = situations.take(np.array([at]))
+                    street = int(one.place[0, 0])
+                    case_type = bot.streets[street].case_type
+                    target = {f.name: float(f.of(one)[0]) for f in case_type.indexed}
+                    may = legal(one, case_type.solutions)[0]
+                    allowed = [s for s, good in zip(case_type.solutions, may, strict=True) if good]
+                    retrieved = retrieve(opened, case_type.stage, target)
+                    proposal = reuse(retrieved, allowed=allowed)
+                    chances = np.array([[proposal.probabilities[s] for s in case_type.solutions]])
+                    expected = triples(chances, case_type.solutions)[0]
+                    assert shares[at] == pytest.approx(expected, abs=1e-9)
+                    compared += 1
+        assert compared > 60
+
+    @pytest.mark.parametrize("specs", [["lag"], ["call", "raise"], ["random*8"]])
+    def test_it_plays_at_any_table(self, base: Path, specs: list[str]) -> None:
+        match = Match(players_of([f"cbr:{base}", *specs]), hands=90)
+        played = play(match)
+        assert lines_of(match, played)[0].faults == {}
+        names = {name for _, name in played.figures}
+        assert {"preflop similarity", "flop cases", "river below threshold"} <= names
+        means = {name: f.total / f.weight for (_, name), f in played.figures.items()}
+        assert 0.7 < means["preflop similarity"] <= 1.0
+        assert 1 <= means["flop cases"] <= 100
+
+    def test_no_limit(self, no_limit: Path) -> None:
+        game = Game("nolimit", 50, 100)
+        match = Match(players_of([f"cbr:{no_limit}", "lag?size=1", "call"]), hands=150, game=game)
+        line = lines_of(match, play(match))[0]
+        assert line.faults == {}
+        assert line.pfr > 0
+
+    def test_the_same_for_any_number_of_workers(self, base: Path) -> None:
+        match = Match(players_of([f"cbr:{base}", "lag"]), hands=8_000)
+        alone = play(match)
+        with executor(2) as pool:
+            together = play(match, pool)
+        assert np.array_equal(alone.won, together.won)
+        assert alone.figures == together.figures
+
+    def test_options(self, base: Path) -> None:
+        hands = 120
+        found = {
+            spec: play(Match(players_of([f"cbr:{base}{spec}", "lag*2"]), hands=hands)).won.sum()
+            for spec in (
+                "",
+                "?style=casper",
+                "?weights=hand-picked",
+                "?weights=random:3",
+                "?policy=top?k=5",
+                "?reuse=majority",
+                "?threshold=0.9",
+                "?index=scan",
+            )
+        }
+        same = [
+            found[spec] for spec in ("", "?style=casper", "?weights=hand-picked", "?index=scan")
+        ]
+        assert len(set(same)) == 1
+        assert all(np.isfinite(list(found.values())))
+
+    @pytest.mark.parametrize(
+        ("spec", "says"),
+        [
+            ("cbr", "needs 'file'"),
+            ("cbr:no-such.db", "no-such.db"),
+            ("cbr:{base}?style=casperr", "did you mean 'casper'"),
+            ("cbr:{base}?threshold=0.9&policy=top", "one of them"),
+            ("cbr:{base}?weights=nobody", "nobody"),
+            ("cbr:{base}?policy=topp", "did you mean 'top'"),
+            ("cbr:{base}?reuse=proportionate", "proportional"),
+            ("cbr:{base}?index=faiss", "faiss"),
+            ("cbr:{base}?stile=casper", "did you mean 'style'"),
+        ],
+    )
+    def test_what_it_refuses(self, base: Path, spec: str, says: str) -> None:
+        with pytest.raises((CbrError, NoSuchName), match=says):
+            build_bot(spec.format(base=base), "limit")
+
+    def test_other_casebases(self, base: Path, no_limit: Path, cbr, tmp_path: Path) -> None:
+        with pytest.raises(BadValue, match="plays nolimit, not limit"):
+            build_bot(f"cbr:{no_limit}", "limit")
+        cars = tmp_path / "cars.db"
+        cbr("build", CARS_CSV, "--type", "car", "--out", cars, "--plugin", CARS_PLUGIN)
+        answer = cbr("match", f"cbr:{cars}", "call", "--hands", 10)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert "not of hold'em" in answer.err
+
+    def test_a_street_without_cases(self, tmp_path: Path) -> None:
+        empty = made(tmp_path, "folds", ["fold*3"], 20)
+        with pytest.raises(CbrError, match="no cases of the flop"):
+            build_bot(f"cbr:{empty}", "limit")
+
+
+def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path: Path) -> None:
+    """As in logs that show cards only at a showdown; for many targets as for one."""
+    with Casebase.open(base) as opened:
+        _, bodies = next(iter(opened.read_records(900)))
+    hands = [Hand.read(body) for body in bodies]
+    played = replay(hands)
+    folded = {
+        (int(hand), int(seat))
+        for hand, seat, action in zip(
+            played.hand, played.situations.place[:, 1], played.action, strict=True
+        )
+        if action == 0
+    }
+    shown = [
+        dataclasses.replace(
+            hand,
+            holes=["" if (n, seat) in folded else h for seat, h in enumerate(hand.holes)],
+        ).text
+        for n, hand in enumerate(hands)
+    ]
+    log, out = tmp_path / "shown.phhs", tmp_path / "shown.db"
+    write(shown, log)
+    build([log], out, plugins=default_plugins())
+    with Casebase.open(out) as opened:
+        mine = retriever(opened, "flop")
+        lacking = lacking_in(opened, mine)
+        assert lacking is not None
+        assert lacking.solutions == ("f",)
+        cases = opened.read_cases("flop")
+        targets = cases.values[:40]
+        rng = np.random.default_rng(1)
+        chances = rng.dirichlet(np.ones(5), len(targets))
+        allowed = rng.random((len(targets), 5)) < 0.7
+        allowed[:, 0] |= ~allowed.any(axis=1)
+        chances = np.where(allowed, chances, 0.0)
+        chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
+        many = lacking.added_to(chances, targets, allowed)
+        for at, codes in enumerate(targets):
+            target = {
+                f.name: float(code) for f, code in zip(cases.case_type.indexed, codes, strict=True)
+            }
+            one, _ = lacking.added(chances[at], target, allowed[at])
+            assert many[at] == pytest.approx(one, abs=1e-9)
+    match = Match(players_of([f"cbr:{out}", "raise*2"]), hands=60)
+    line = lines_of(match, play(match))[0]
+    assert line.faults == {}
+    assert line.showdown < 1  # it folds
+
+
+class TestLabels:
+    def played(self, base: Path, hands: int = 60):
+        with Casebase.open(base) as opened:
+            habits = Habits.of(opened)
+            _, bodies = next(iter(opened.read_records(hands)))
+        played, terms = replay_bodies(bodies)
+        return habits, played, terms
+
+    def test_habits_are_chances(self, base: Path) -> None:
+        with Casebase.open(base) as opened:
+            chances = Habits.of(opened).chances
+        assert chances.shape == (4, CONTEXTS, CLASSES, 3)
+        assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
+        assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
+        # Good hands raise more often than bad ones before the flop, facing one bet.
+        assert chances[0, 6:12, -1, RAISE].mean() > chances[0, 6:12, 0, RAISE].mean() + 0.3
+
+    def test_cards_that_only_the_log_knows_are_not_looked_at(self, base: Path) -> None:
+        habits, played, terms = self.played(base)
+        tables = played.tables
+        wanted = np.arange(len(tables)) % 7 == 0
+        given = (terms, KINDS[played.action], wanted, np.arange(len(tables)), habits.chances, 20, 1)
+        before, _ = values(tables, *given)
+        other = tables.copy()
+        rng = np.random.default_rng(0)
+        for row in other:
+            for seat in range(int(row[SEATS])):
+                if seat != row[ACTOR]:
+                    row[HOLE + 2 * seat : HOLE + 2 * seat + 2] = rng.integers(0, 52, 2)
+        after, _ = values(other, *given)
+        np.testing.assert_array_equal(before, after)
+        assert np.isfinite(before[wanted, CALL]).all()
+        assert np.isnan(before[~wanted]).all()
+
+    def test_the_future_of_the_board_is_not_looked_at(self, base: Path) -> None:
+        habits, played, terms = self.played(base)
+        tables = played.tables
+        flop = np.flatnonzero(tables[:, 1] == 1)[:1]
+        wanted = np.zeros(len(tables), bool)
+        wanted[flop] = True
+        given = (terms, KINDS[played.action], wanted, np.arange(len(tables)), habits.chances, 50, 1)
+        before, _ = values(tables, *given)
+        other = tables.copy()
+        other[:, 108:110] = other[:, [109, 108]]
+        other[flop, 108:110] = 51, 50
+        after, _ = values(other, *given)
+        np.testing.assert_array_equal(before[flop], after[flop])
+
+    def test_good_hands_are_worth_more(self, base: Path) -> None:
+        """On the river: values follow strength, and a fold is worth nothing."""
+        with Casebase.open(base) as opened:
+            habits = Habits.of(opened)
+            _, bodies = next(iter(opened.read_records(600)))
+        played, terms = replay_bodies(bodies)
+        wanted = played.tables[:, 1] == 3
+        mean, error = values(
+            played.tables,
+            terms,
+            KINDS[played.action],
+            wanted,
+            np.arange(len(wanted)),
+            habits.chances,
+            100,
+            1,
+        )
+        strength = played.situations["ihs"]
+        faced = wanted & ~np.isnan(mean[:, FOLD])
+        assert (mean[faced, FOLD] == 0).all()
+        good, bad = faced & (strength > 0.9), faced & (strength < 0.1)
+        assert mean[good, CALL].mean() > 2
+        assert mean[bad, CALL].mean() < 0
+        assert np.nanmean(mean[good, RAISE] - mean[good, CALL]) > 0
+        assert np.nanmean(mean[bad, RAISE] - mean[bad, CALL]) < 0.5
+        assert (error[faced, CALL] > 0).mean() > 0.8
+
+    def test_it_goes_on_where_it_stopped_for_any_number_of_workers(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        import shutil
+
+        kept = []
+        for name, steps, workers in (("a", (4, 12), 1), ("b", (12,), 2)):
+            copy = tmp_path / f"{name}.db"
+            shutil.copy(base, copy)
+            with Casebase.open(copy, write=True) as opened, executor(workers) as pool:
+                digest = opened.digest("flop")
+                for cases in steps:
+                    found = label(opened, cases, deals=10, pool=pool)
+                assert [stage.all for stage in found] == [12] * 4
+                assert opened.digest("flop") == digest
+                rows = opened.db.execute(
+                    "SELECT * FROM solution_values ORDER BY stage, case_id, solution"
+                ).fetchall()
+                kept.append(rows)
+        assert kept[0] == kept[1]
+        assert len(kept[0]) > 96
+
+    def test_the_bot_plays_by_worth(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        copy = tmp_path / "labelled.db"
+        shutil.copy(base, copy)
+        answer = cbr("label", copy, "--cases", 30, "--deals", 10, "--json")
+        assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
+        spec = f"cbr:{copy}?reuse=worth"
+        match = Match(players_of([spec, "lag*2"]), hands=60)
+        assert lines_of(match, play(match))[0].faults == {}
+        assert cbr("check", copy).code == 0
+
+    def test_what_is_refused(self, cbr, no_limit: Path, base: Path) -> None:
+        for words, says in (
+            (["label", no_limit], "not of 'holdem-nolimit'"),
+            (["label", base.with_name("no.db")], "no.db"),
+        ):
+            answer = cbr(*words)
+            assert (answer.code, answer.err.count("\n")) == (2, 1)
+            assert says in answer.err
+
+
+def test_a_room_can_be_made_by_hand(base: Path) -> None:
+    bot = CaseBot(str(base))
+    room = Room(Game(), 10_000, 1, [bot], np.zeros(2, np.int64))
+    assert not room.remembers
