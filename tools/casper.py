@@ -1,6 +1,6 @@
 """CASPER's experiment in one command: `python tools/casper.py [--quick] [--source LOG]`.
 
-Strong bots play nine-seat limit hands, which are logged and built into a small and a large casebase.
+Strong bots play nine-seat limit hands that are logged and built into a small and a large casebase.
 The CBR bot (`style=casper`) then sits down at a table of the same bots and at one of loose and
 aggressive ones, with each of CASPER's weight sets, with learned and with random weights; a random
 player is the baseline. What the thesis found stands beside it (Rubin 2007, chapter 5).
@@ -18,10 +18,8 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from cbr.build import build
-from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.plugins import default_plugins
 from cbr.workers import executor
@@ -160,9 +158,7 @@ def _bots(bases: dict[str, Path]) -> list[tuple[str, str]]:
     ]
 
 
-def _seat(
-    name: str, spec: str, where: str, others: str, hands: int, pool: Executor | None
-) -> Seat:
+def _seat(name: str, spec: str, where: str, others: str, hands: int, pool: Executor | None) -> Seat:
     _say(f"{name} at the {where} table")
     match = Match(players_of([spec, *others.split()]), hands=hands, seed=PLAYED, adjust="aivat")
     played = play(match, pool)

@@ -24,7 +24,8 @@ PAID_ = 7  # have put money in before the flop of their own will
 FIRST_ = 8  # have decided before the flop
 AGGRESSOR_, BEFORE_ = 9, 10  # who bet or raised last on this street, and on the one before; or -1
 BET_, GROUP_, POSITION_ = 11, 21, 31  # by seat: chips of this street; see `describe`
-LINE = 41
+SMALL_ = 41  # the seat that posted less than the highest blind, or -1
+LINE = 42
 
 # What is described of a decision:
 STREET, BETS, TO_CALL, POT, SIZE = 0, 1, 2, 3, 4
@@ -50,6 +51,11 @@ def begin(line: Any, r: Any) -> None:
         line[BET_ + seat] = r[POST + seat]
         line[POT_] += r[POST + seat]
         line[TOP_] = max(line[TOP_], r[POST + seat])
+    # Where the small blind sits is not the same in all logs of games for two.
+    line[SMALL_] = -1
+    for seat in range(n):
+        if 0 < r[POST + seat] < line[TOP_] and line[SMALL_] < 0:
+            line[SMALL_] = seat
 
 
 @njit(cache=True)
@@ -126,4 +132,4 @@ def describe(line: Any, seat: Any, terms: Any, k: Any, out: Any) -> None:
         _decide_first(line, seat, k[WAIT])
     out[COMMITTED] = line[PAID_] >> seat & 1
     out[GROUP], out[POSITION] = line[GROUP_ + seat], line[POSITION_ + seat]
-    out[SMALL_BLIND] = seat == (1 if line[SEATS_] == 2 else 0)
+    out[SMALL_BLIND] = line[SMALL_] == seat

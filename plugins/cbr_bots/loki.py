@@ -14,12 +14,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
-from cbr_arena import RAISE, Actions, Chance
+from cbr_arena import Chance, Triples
 from cbr_bots.betting_line import LINE
 from cbr_bots.board_values import Boards
-from cbr_bots.loki_constants import Constants
-from cbr_bots.loki_preflop import class_of_hand, income_rates, sorted_incomes, thresholds
-from cbr_bots.simple import chosen
+from cbr_bots.loki_constants import Constants, constants_of
+from cbr_bots.loki_preflop import (
+    class_of_hand,
+    class_sizes,
+    income_rates,
+    sorted_incomes,
+    thresholds,
+)
 from cbr_bots.weight_tables import follow, triples
 from cbr_holdem.cards.card import DECK, HANDS
 from cbr_holdem.chance import mixed
@@ -46,7 +51,7 @@ class Formula:
         self.style = thresholds(style)
         self.by = MODELS[model]
         self.constants = (constants or Constants()).numbers()
-        self.tables = (income_rates(), class_of_hand(), sorted_incomes())
+        self.tables = (income_rates(), class_of_hand(), sorted_incomes(), class_sizes())
         self.boards = Boards()
 
     def own_triples(self, rows: Ints, game: Game) -> Floats:
@@ -87,10 +92,11 @@ class Formula:
 
     def weights(self, rows: Ints, game: Game) -> Floats:
         """How likely each hand is for each seat by what it did, [n, 10, 1326], at tables after the
-        flop; for seats that have folded this means nothing."""
+        flop: 0 with a card of the board; for seats that have folded this means nothing."""
         slots = self.boards.slots(board_sets(rows))
         out = np.ones((len(rows), MOST_SEATS, len(HANDS)))
         line, space = np.zeros(LINE, np.int64), np.empty((2, len(HANDS)))
+        likely = np.ones(MOST_SEATS)
         boards, style, k = self.boards.arrays, self.style, self.constants
         for i in range(len(rows)):
             follow(
@@ -105,6 +111,7 @@ class Formula:
                 line,
                 out[i],
                 space,
+                likely,
             )
         return out
 
@@ -114,20 +121,13 @@ class Loki:
 
     memory = None
 
-    def __init__(self, style: str = "moderate", model: str = "triples") -> None:
-        self.formula = Formula(style, model)
+    def __init__(
+        self, style: str = "moderate", model: str = "triples", constants: str = "usual"
+    ) -> None:
+        self.formula = Formula(style, model, constants_of(constants))
 
-    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
-        shares = self.formula.own_triples(situations.seen(), situations.game)
-        return Actions(legal_choice(shares, situations, chance))
-
-
-def legal_choice(shares: Floats, situations: Pending, chance: Chance) -> Ints:
-    """An action by shares [n, 3]; a raise that is not legal, as with a short stack, is a call."""
-    none = situations.raise_to == 0
-    shares[none, 1] += shares[none, RAISE]
-    shares[none, RAISE] = 0.0
-    return chosen(shares, chance)
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
+        return Triples(self.formula.own_triples(situations.seen(), situations.game))
 
 
 def once(rows: Ints, luck: NDArray[np.uint64] | None = None) -> tuple[Ints, Ints]:
@@ -191,11 +191,11 @@ def _own_triples(
 ) -> None:
     line = np.zeros(LINE, np.int64)
     weights = np.ones((MOST_SEATS, len(HANDS)))
-    space = np.empty((2, len(HANDS)))
+    space, likely = np.empty((2, len(HANDS))), np.ones(MOST_SEATS)
     every = np.empty((len(HANDS), 3))
     for i in range(len(rows)):
         r = rows[i]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
         h = own_hand(r)
         triples(
             r[ACTOR],
@@ -229,10 +229,10 @@ def _all_triples(
 ) -> None:
     line = np.zeros(LINE, np.int64)
     weights = np.ones((MOST_SEATS, len(HANDS)))
-    space = np.empty((2, len(HANDS)))
+    space, likely = np.empty((2, len(HANDS))), np.ones(MOST_SEATS)
     for i in range(len(rows)):
         r = rows[i]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
         triples(
             r[ACTOR],
             terms,

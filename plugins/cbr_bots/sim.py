@@ -5,6 +5,10 @@ tables, the board is completed, and the rest is played twice with the same cards
 once after a call and once after a raise, everybody by the formula player's triples. A fold is worth
 nothing from here on; what is worth most is done. Before the flop it plays as Loki does.
 
+Who plays by the formula bets his good hands and folds his bad ones: it pays to check to him and
+raise, and to bluff. That is the worst to do against one who only checks and calls. So an opponent
+is such a one (with any cards) in some of the trials, as many as his moves of this hand make likely.
+
 Simulated play must be quick: on the board that shows, hand strength is against the weighted field;
 on later ones it is against any hand (HS), to the power that was the best fit on this board.
 """
@@ -18,10 +22,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
+from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
-from cbr_bots.loki import Formula, board_sets, legal_choice, once
-from cbr_bots.outs import quick_potential
+from cbr_bots.loki import Formula, board_sets, once
+from cbr_bots.loki_constants import STATION
 from cbr_bots.triples import after_flop
 from cbr_bots.weight_tables import field_strength, follow
 from cbr_holdem.cards.card import DECK, HANDS
@@ -29,6 +33,7 @@ from cbr_holdem.chance import below, mixed, step
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.kernel import stand
+from cbr_holdem.strength.outs import quick_potential
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
@@ -65,19 +70,17 @@ class Sim:
         self.trials = trials
         self.formula = Formula(style, model)
 
-    def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
         rows = situations.seen()
-        kind = np.full(len(rows), CALL, np.int64)
+        shares = np.zeros((len(rows), 3))
         first = rows[:, STREET] == 0
         if first.any():
-            shares = np.tile([0.0, 1.0, 0.0], (len(rows), 1))
             shares[first] = self.formula.own_triples(rows[first], situations.game)
-            kind = legal_choice(shares, situations, chance)
         later = np.flatnonzero(~first)
         if len(later):
             worth = self.values(rows[later], situations.game, chance.state[later])
-            kind[later] = worth.argmax(axis=1)
-        return Actions(kind)
+            shares[later, worth.argmax(axis=1)] = 1.0
+        return Triples(shares)
 
     def values(self, rows: Ints, game: Game, state: NDArray[np.uint64]) -> Floats:
         """What a fold, a call and a raise are worth from here on in chips, [n, 3], at tables after
@@ -108,6 +111,16 @@ def _draw(state: Any) -> Any:
 
 
 @njit(cache=True)
+def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
+    """How likely each seat is one who only checks and calls, by Bayes: `likely` is the chance that
+    the formula player would have made its moves; -1 where one was a raise."""
+    for seat in range(MOST_SEATS):
+        out[seat] = 0.0
+        if likely[seat] >= 0 and line[IN_] >> seat & 1:
+            out[seat] = prior / (prior + (1.0 - prior) * likely[seat])
+
+
+@njit(cache=True)
 def _sum_up(weights: Any, line: Any, own: Any, strength: Any, sums: Any) -> None:
     """Running sums of each opponent's weights, for drawing hands by."""
     for seat in range(MOST_SEATS):
@@ -135,9 +148,14 @@ def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, pow
 
 
 @njit(cache=True)
-def _deal(r: Any, line: Any, own: Any, sums: Any, state: Any, taken: Any) -> Any:
-    """Draw the others' hands and the rest of the board into a table; the state after that."""
+def _deal(
+    r: Any, line: Any, own: Any, sums: Any, chances: Any, state: Any, taken: Any, stations: Any
+) -> Any:
+    """Draw the others' hands and the rest of the board into a table, and who of them only checks
+    and calls; the state after that."""
     taken[:] = False
+    stations[:] = False
+    taken[DECK] = True  # no card yet
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
     shown = BOARD_CARDS[r[STREET]]
     for place in range(shown):
@@ -151,7 +169,9 @@ def _deal(r: Any, line: Any, own: Any, sums: Any, state: Any, taken: Any) -> Any
         if seat == own or not line[IN_] >> seat & 1:
             continue
         one, two = np.int64(DECK), np.int64(DECK)
-        for _ in range(_TRIES):
+        state = step(state)
+        stations[seat] = _draw(state) < chances[seat]
+        for _ in range(0 if stations[seat] else _TRIES):
             state = step(state)
             wanted = _draw(state) * sums[seat, _COUNT - 1]
             low, high = 0, _COUNT - 1
@@ -210,12 +230,13 @@ def _play_out(
     ppot: Any,
     powers: Any,
     known: Any,
+    stations: Any,
     state: Any,
     hole: Any,
     board: Any,
 ) -> None:
-    """Play a table to its end by triples. known [10, 4, 2] keeps strengths over both ways to play
-    one deal: negative is not looked at yet."""
+    """Play a table to its end by triples, but for those who only check and call. known [10, 4, 2]
+    keeps strengths over both ways to play one deal: negative is not looked at yet."""
     now = np.zeros(DESCRIBED)
     while r[ACTOR] >= 0:
         seat = r[ACTOR]
@@ -232,7 +253,9 @@ def _play_out(
         state = step(state)
         drawn = _draw(state)
         kind, amount = RAISE, np.int64(0)
-        if drawn < fold:
+        if stations[seat]:
+            kind = CALL
+        elif drawn < fold:
             kind = FOLD
         elif drawn < fold + call:
             kind = CALL
@@ -263,13 +286,15 @@ def _simulate_all(
     weights, sums = np.ones((MOST_SEATS, _COUNT)), np.empty((MOST_SEATS, _COUNT))
     hs, space = np.empty((MOST_SEATS, _COUNT)), np.empty((2, _COUNT))
     powers, known = np.ones(MOST_SEATS), np.empty((MOST_SEATS, 4, 2))
-    taken = np.zeros(DECK + 1, np.bool_)
+    likely, chances = np.ones(MOST_SEATS), np.zeros(MOST_SEATS)
+    taken, stations = np.zeros(DECK + 1, np.bool_), np.zeros(MOST_SEATS, np.bool_)
     hole, board = np.empty(2, np.uint8), np.empty(5, np.uint8)
     table, then = np.empty_like(rows[0]), np.empty_like(rows[0])
     for i in range(len(rows)):
         r, seat, street = rows[i], rows[i, ACTOR], rows[i, STREET]
         slot = slots[i, street - 1]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space)
+        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
+        station_chances(likely, line, k[STATION], chances)
         for other in range(MOST_SEATS):
             if line[IN_] >> other & 1:
                 field_strength(weights, other, line, slot, boards, space[0], hs[other])
@@ -282,7 +307,7 @@ def _simulate_all(
         state = states[i]
         for _ in range(trials):
             table[:] = r
-            state = _deal(table, line, seat, sums, state, taken)
+            state = _deal(table, line, seat, sums, chances, state, taken, stations)
             known[:] = -1.0
             for first in (CALL, RAISE):
                 if first == RAISE and most == 0:
@@ -301,6 +326,7 @@ def _simulate_all(
                     ppot[slot],
                     powers,
                     known,
+                    stations,
                     state,
                     hole,
                     board,

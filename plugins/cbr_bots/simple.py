@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance, Triples
@@ -53,15 +52,6 @@ class Triple:
         shares[situations.raise_to == 0, RAISE] = 0.0
         shares[~shares.any(axis=1), CALL] = 1.0
         return Triples(shares, size_of(self.size, situations))
-
-
-def chosen(shares: NDArray[np.float64], chance: Chance) -> NDArray[np.int64]:
-    """An action for each situation, by shares of fold, call and raise [n, 3]; a call where all are
-    0."""
-    ends = shares.cumsum(axis=1)
-    drawn = chance.random() * ends[:, -1]
-    kind = (drawn[:, None] >= ends[:, :2]).sum(axis=1)
-    return np.where(ends[:, -1] > 0, kind, CALL)
 
 
 def random(size: str = "min") -> Triple:

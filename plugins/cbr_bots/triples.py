@@ -4,13 +4,16 @@ One rule set serves its own play, what others' actions say about their hands, an
 Thresholds are smoothed: an action's share grows in a line from 0 to 1 around each of them. After
 the flop, with EHS' = HS_n + (1 - HS_n) PPOT:
 
-1. EHS' >= make2: raise if there are fewer than two bets, else call.
+1. EHS' >= make2: raise if there are fewer than two bets, else call. From make4 on raise again.
 2. EHS' >= make1: bet, or call; but not two bets at once.
 3. Nothing bet and PPOT >= 2b / (pot + 6b): bet (semi-bluff). Who bet on the street before and was
    not raised goes on betting in part of the cases.
 4. PPOT (on the river HS) >= to call / (pot + to call): call.
 5. HS >= cost of the showdown / the pot then, at one bet on each later street: call.
 6. Check or fold.
+
+What a decision has in common for all hands is its `plan`: it is made once, and the triples of 1326
+hands follow quickly.
 """
 
 from __future__ import annotations
@@ -45,9 +48,16 @@ from cbr_bots.loki_constants import (
     SEMI_BLUFF,
     SHOWDOWN,
     SLIP,
+    SLIP_RAISE,
+    TRAP,
     WIDTH,
+    WIDTH2,
+    WIDTH4,
 )
 from cbr_bots.loki_preflop import CALL1_, CALL2_, MAKE1_, MAKE2_, MAKE4_
+
+#: A threshold that nothing reaches.
+_NEVER = 9.0
 
 
 @njit(cache=True, inline="always")
@@ -56,13 +66,19 @@ def reached(value: Any, threshold: Any, width: Any) -> Any:
     return min(1.0, max(0.0, (value - threshold + width) / (2.0 * width)))
 
 
+@njit(cache=True, inline="always")
+def _past(value: Any, begin: Any, slope: Any) -> Any:
+    """The same, by where the line begins and how it rises."""
+    return min(1.0, max(0.0, (value - begin) * slope))
+
+
 @njit(cache=True)
 def _legal(fold: Any, call: Any, now: Any, k: Any) -> Any:
     """The triple, with a little of everything; nobody folds for nothing or raises past the cap."""
-    slip = k[SLIP]
-    raises = (1.0 - fold - call) * (1.0 - slip) + slip / 3.0
-    fold = fold * (1.0 - slip) + slip / 3.0
-    call = call * (1.0 - slip) + slip / 3.0
+    slip, raised = k[SLIP], k[SLIP_RAISE]
+    raises = (1.0 - fold - call) * (1.0 - slip) + slip * raised
+    fold = fold * (1.0 - slip) + slip * (1.0 - raised) / 2.0
+    call = 1.0 - fold - raises
     if now[TO_CALL] <= 0:
         call += fold
         fold = 0.0
@@ -91,30 +107,101 @@ def before_flop(income: Any, now: Any, style: Any, k: Any) -> Any:
 
 
 @njit(cache=True)
-def after_flop(hs: Any, ppot: Any, now: Any, k: Any) -> Any:
-    """The triple of a hand: `hs` against all opponents now, `ppot` its potential."""
-    width, odds_width = k[WIDTH], k[ODDS_WIDTH]
+def plan(now: Any, k: Any) -> Any:
+    """What the rules come to at a decision after the flop, for `planned`: numbers only, thresholds
+    as where their lines begin and how they rise."""
     to_call, pot, size = now[TO_CALL], now[POT], now[SIZE]
-    river = now[STREET] == 3
-    value = hs if river else hs + (1.0 - hs) * ppot
-    good = reached(value, k[MAKE1], width)
-    if now[BETS] == 0:
-        rest = k[BLUFF]
-        if now[LED] and now[OPPONENTS] <= 2:
-            rest = max(rest, k[BARREL])
-        if not river:
-            odds = 2.0 * size / (pot + 6.0 * size)
-            rest = max(rest, k[SEMI_BLUFF] * reached(ppot, odds, odds_width))
-        bets = good + (1.0 - good) * rest
-        return _legal(0.0, 1.0 - bets, now, k)
-    strong = reached(value, k[MAKE2], width)
-    raises = strong if now[BETS] < 2 else reached(value, k[MAKE4], k[WIDTH] / 2.0)
+    unbet = 1.0 if now[BETS] == 0 else 0.0
+    more = 0.0 if now[STREET] == 3 else 1.0
+    good = k[MAKE1] - k[WIDTH], 0.5 / k[WIDTH]
+    strong = k[MAKE2] - k[WIDTH2], 0.5 / k[WIDTH2]
+    again = strong
+    if now[BETS] >= 2:
+        again = k[MAKE4] - k[WIDTH4], 0.5 / k[WIDTH4]
     stays = strong if to_call > size and not now[COMMITTED] else good
-    odds = reached(hs if river else ppot, to_call / (pot + to_call), odds_width)
-    if not river:
+    width = k[ODDS_WIDTH]
+    bluffs = k[BLUFF]
+    if now[LED] and now[OPPONENTS] <= 2:
+        bluffs = max(bluffs, k[BARREL])
+    if unbet:
+        draw, showdown = 2.0 * size / (pot + 6.0 * size) - width, _NEVER
+    else:
         later = k[SHOWDOWN] * now[LATER]
         cost = to_call + later
-        odds = max(odds, reached(hs, cost / (pot + cost + later), odds_width))
-    calls = max(stays, raises)
-    calls = calls + (1.0 - calls) * odds
-    return _legal(1.0 - calls, calls - raises, now, k)
+        # On the river both are the price of the call: rule 5 is rule 4 there.
+        draw = to_call / (pot + to_call) - width if more else _NEVER
+        showdown = cost / (pot + cost + later) - width
+    slip, raised = k[SLIP], k[SLIP_RAISE]
+    free = 1.0 if to_call <= 0 else 0.0
+    may_raise = 1.0 if now[MAY_RAISE] else 0.0
+    return (
+        unbet,
+        more,
+        good[0],
+        good[1],
+        strong[0],
+        strong[1],
+        again[0],
+        again[1],
+        stays[0],
+        stays[1],
+        draw,
+        showdown,
+        0.5 / width,
+        bluffs,
+        k[SEMI_BLUFF],
+        k[TRAP],
+        1.0 - slip,
+        slip * (1.0 - raised) / 2.0 * (1.0 - free),
+        slip * raised,
+        may_raise,
+    )
+
+
+@njit(cache=True, inline="always")
+def planned(hs: Any, ppot: Any, p: Any) -> Any:
+    """The triple of a hand at a planned decision: `hs` against all opponents, `ppot` potential."""
+    (
+        unbet,
+        more,
+        good_at,
+        good_slope,
+        strong_at,
+        strong_slope,
+        raise_at,
+        raise_slope,
+        stay_at,
+        stay_slope,
+        draw_at,
+        showdown_at,
+        odds_slope,
+        bluffs,
+        semi_bluffs,
+        traps,
+        meant,
+        slip_fold,
+        slip_raise,
+        may_raise,
+    ) = p
+    value = hs + (1.0 - hs) * ppot * more
+    draw = _past(ppot, draw_at, odds_slope)
+    if unbet > 0.0:
+        good = _past(value, good_at, good_slope)
+        rest = max(bluffs, more * semi_bluffs * draw)
+        fold = 0.0
+        raises = good + (1.0 - good) * rest
+        raises *= 1.0 - traps * _past(value, strong_at, strong_slope)
+    else:
+        raises = _past(value, raise_at, raise_slope)
+        stays = max(raises, _past(value, stay_at, stay_slope))
+        fold = (1.0 - stays) * (1.0 - max(draw, _past(hs, showdown_at, odds_slope)))
+    # A little of everything; nobody folds for nothing or raises past the cap.
+    raises = (raises * meant + slip_raise) * may_raise
+    fold = fold * meant + slip_fold
+    return fold, 1.0 - fold - raises, raises
+
+
+@njit(cache=True)
+def after_flop(hs: Any, ppot: Any, now: Any, k: Any) -> Any:
+    """The triple of a hand: `hs` against all opponents now, `ppot` its potential."""
+    return planned(hs, ppot, plan(now, k))

@@ -13,18 +13,19 @@ from cbr_arena.chance import Chance
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
 from cbr_bots import loki_constants
+from cbr_bots.betting_line import IN_, LINE
 from cbr_bots.board_values import Boards, against
 from cbr_bots.kinds import KINDS
 from cbr_bots.loki import Formula, Loki, board_sets
 from cbr_bots.loki_constants import Constants
 from cbr_bots.loki_preflop import STYLES, income_at, income_rates, thresholds
-from cbr_bots.outs import quick_potential
-from cbr_bots.sim import Sim
+from cbr_bots.sim import Sim, station_chances
 from cbr_bots.triples import after_flop, before_flop
-from cbr_bots.weight_tables import factor, threshold, weighed
+from cbr_bots.weight_tables import factor, follow, threshold, weighed
 from cbr_holdem.cards.card import HANDS, cards
 from cbr_holdem.cards.ranges import CLASSES
 from cbr_holdem.situation.pending import Pending
+from cbr_holdem.strength.outs import quick_potential
 from cbr_holdem.strength.strength import board_strengths
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import ACTOR, STREET, call_down
@@ -104,7 +105,9 @@ def test_a_raise_makes_good_hands_likelier() -> None:
         int(np.flatnonzero((cards(h) == HANDS).all(axis=1))[0]) for h in ("AcAd", "2d7c")
     )
     assert before[0, 2, aces] > 5 * before[0, 2, trash]
-    assert before.min() >= 0.01
+    shown = np.isin(HANDS, cards("2s 7d 9h")).any(axis=1)
+    assert (before[0, :3, shown] == 0).all()
+    assert before[0, :3, ~shown].min() >= 0.01
     assert before.max() <= 1.0
 
 
@@ -135,15 +138,26 @@ def test_weights_count_in_hand_strength() -> None:
     assert out[ours] == pytest.approx(0.75)
 
 
-def test_quick_potential_goes_with_the_exact_one() -> None:
+@pytest.mark.parametrize(
+    ("board", "least", "off"),
+    [
+        ("3h 4c Jh", 0.98, 0.05),
+        ("2d Ks 3s", 0.98, 0.05),
+        ("3s 6d Kd", 0.98, 0.05),
+        ("7h 8c 2c 2d", 0.98, 0.08),
+        ("7h 8h 2c 2d", 0.95, 0.08),
+        ("7h 8h 9h", 0.9, 0.2),
+        ("Ah Kh 5h 6c", 0.9, 0.2),
+    ],
+)
+def test_quick_potential_goes_with_the_exact_one(board: str, least: float, off: float) -> None:
     boards = Boards()
-    for board in ("3h 4c Jh", "2d Ks 3s", "3s 6d Kd"):
-        slot = int(boards.slots(bits(board))[0])
-        exact = board_strengths(board)[:, 3]
-        there = ~np.isnan(exact)
-        quick = boards.ppot[slot][there]
-        assert np.corrcoef(exact[there], quick)[0, 1] > 0.95
-        assert quick.mean() == pytest.approx(exact[there].mean(), rel=0.1)
+    slot = int(boards.slots(bits(board))[0])
+    exact = board_strengths(board)[:, 3]
+    there = ~np.isnan(exact)
+    quick = boards.ppot[slot][there]
+    assert np.corrcoef(exact[there], quick)[0, 1] > least
+    assert quick.mean() == pytest.approx(exact[there].mean(), rel=off)
 
 
 def test_boards_that_do_not_fit_are_made_again() -> None:
@@ -189,14 +203,15 @@ def described(**given: float) -> np.ndarray:
 
 
 def test_triples_follow_the_rules_away_from_thresholds() -> None:
-    pure = replace(Constants(), slip=0.0, bluff=0.0, barrel=0.0).numbers()
+    pure = replace(Constants(), slip=0.0, bluff=0.0, barrel=0.0, semi_bluff=1.0).numbers()
 
     def triple(hs: float, ppot: float, **given: float) -> list[float]:
         return [round(part, 9) for part in after_flop(hs, ppot, described(**given), pure)]
 
     fold, call, bet = [1, 0, 0], [0, 1, 0], [0, 0, 1]
     assert triple(0.92, 0.0) == bet  # rule 1
-    assert triple(0.92, 0.0, bets=2) == call
+    assert triple(0.87, 0.0, bets=2) == call
+    assert triple(0.95, 0.0, bets=2) == bet  # ours: make4
     assert triple(0.7, 0.0) == call  # rule 2
     assert triple(0.7, 0.0, bets=0, to_call=0) == bet
     assert triple(0.2, 0.0, bets=0, to_call=0) == call  # a check
@@ -267,7 +282,15 @@ def test_better_hands_play_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["loki", "loki?style=tight", "loki?model=frequencies", "sim?trials=5"]
+    "spec",
+    [
+        "loki",
+        "loki?style=tight",
+        "loki?model=frequencies",
+        "loki?constants=poki",
+        "sim?trials=5",
+        "sim?trials=5&model=frequencies",
+    ],
 )
 @pytest.mark.parametrize("others", [["call"], ["raise"] * 2, ["random"] * 8, ["lag"] * 9])
 def test_no_faults(spec: str, others: list[str]) -> None:
@@ -282,6 +305,8 @@ def test_only_limit() -> None:
         Loki(style="wild")
     with pytest.raises(NoSuchName):
         Loki(model="none")
+    with pytest.raises(NoSuchName):
+        Loki(constants="none")
     with pytest.raises(BadValue):
         Sim(trials=0)
 
@@ -312,7 +337,7 @@ def test_simulation_does_not_depend_on_its_company() -> None:
 def test_simulation_knows_the_nuts_and_nothing() -> None:
     # Quads on the river, an opponent has bet: a raise is best; and seven high is folded.
     rows = []
-    for hand in ("9c 9d", "2c 4d"):
+    for hand in ("9c9d", "2c4d"):
         table = a_table("cc", f"KdKc {hand}", "9h 9s Ah Kh 3d")
         while table.rows[0, STREET] < 3:
             table.play("c")
@@ -323,8 +348,43 @@ def test_simulation_knows_the_nuts_and_nothing() -> None:
     values = Sim(trials=200).values(seen, Game(), np.array([1, 2], np.uint64))
     assert values[0].argmax() == RAISE
     assert values[1].argmax() == 0
-    assert values[0, CALL] > 40
+    # Nothing beats quads here: a call wins the blinds and the bet, in every trial.
+    assert values[0, CALL] == pytest.approx(40)
     assert values[1, CALL] < 0
+
+
+def test_who_only_checks_and_calls_is_found_out() -> None:
+    line, found = np.zeros(LINE, np.int64), np.empty(10)
+    line[IN_] = 0b1011
+    likely = np.array([1.0, 0.5, 0.5, -1.0, *[1.0] * 6])
+    station_chances(likely, line, 0.1, found)
+    # Bayes: 0.1 / (0.1 + 0.9 x 0.5); who has folded or raised is none.
+    np.testing.assert_allclose(found, [0.1, 2 / 11, 0, 0, *[0] * 6])
+
+
+def test_moves_that_the_formula_would_seldom_make_are_unlikely() -> None:
+    likely, line = np.ones(10), np.zeros(LINE, np.int64)
+    formula = Formula()
+    for moves, wanted in (("ccc", {0, 1, 2}), ("rcc", {0, 1}), ("cccccc", {0, 1, 2})):
+        table = a_table(moves)
+        seen = Pending(table.rows, table.game, np.array([0])).seen()
+        slots = formula.boards.slots(board_sets(seen))
+        follow(
+            seen[0],
+            table.game.terms,
+            formula.style,
+            formula.constants,
+            formula.tables,
+            slots[0],
+            formula.boards.arrays,
+            formula.by,
+            line,
+            np.ones((10, len(HANDS))),
+            np.empty((2, len(HANDS))),
+            likely,
+        )
+        assert {seat for seat in range(3) if 0 < likely[seat] < 1} == wanted
+    assert (likely[:3] < 0.9).all()
 
 
 def test_loki_beats_weak_players_heads_up() -> None:
@@ -338,12 +398,12 @@ def test_styles_differ_in_the_hands_they_play() -> None:
         lines([f"loki?style={style}*10"], 2000)[0].vpip for style in ("tight", "moderate", "loose")
     ]
     for found, wanted in zip(shares, (0.15, 0.20, 0.25), strict=True):
-        assert found == pytest.approx(wanted, abs=0.025)
+        assert found == pytest.approx(wanted, abs=0.02)
 
 
 def test_sim_beats_a_calling_station() -> None:
     line = lines(["sim?trials=20", "call"], 2000)[0]
-    assert line.rate - line.ci95 > 0.4
+    assert line.rate - line.ci95 > 0.6
 
 
 def test_boards_of_rows() -> None:
