@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+#: Signs of a stranger's sentence that are shown.
+_LONGEST = 300
+
+
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
     """Turn what a plugin raises, exits included, into a `PluginFailure` about `what`.
@@ -31,8 +35,15 @@ def guarded(what: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """An error as one line: its sentence if it is ours, else its class and text."""
-    text = " ".join(str(error).split())
+    """An error as one line that a terminal can show: its sentence if it is ours, else its class and
+    text, and not too much of it."""
+    try:
+        text = " ".join(str(error).split())
+    except BaseException:  # an error of a stranger's class
+        text = ""
+    text = "".join(sign if sign.isprintable() else "?" for sign in text)
+    if not isinstance(error, CbrError) and len(text) > _LONGEST:
+        text = text[:_LONGEST] + "..."
     return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 

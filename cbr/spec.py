@@ -72,6 +72,8 @@ def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any
             raise BadValue(f"{name} of {spec.name!r} is {value}; it must be a whole number")
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue(f"{name} of {spec.name!r} is {value}; it must be finite")
+        if isinstance(default, str) and not isinstance(value, str):
+            value = _plain(value)  # a name may look like a number
         settled[name] = value
     for name, value in settled.items():
         if value is inspect.Parameter.empty:

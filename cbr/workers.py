@@ -10,6 +10,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -18,8 +19,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from cbr.errors import CbrError
+from cbr.errors import BadValue, CbrError
 from cbr.plugins import default_plugins, start_worker
+
+#: Processes on one machine: more would only take its memory.
+_MOST = 256
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,6 +36,8 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
     `dask` is the address of a scheduler, whose workers are used instead. Processes are spawned:
     compiled code and FAISS do not survive a fork.
     """
+    if workers > _MOST:
+        raise BadValue(f"{workers:,} workers; at most {_MOST} make sense on one machine")
     if dask:
         with _dask_client(dask) as client:
             yield client.get_executor()
@@ -57,7 +63,9 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
 
 
 def _begin(files: Sequence[Path]) -> None:
-    """For a worker: an interrupt is for the process that started it, and it ends with that."""
+    """For a worker: an interrupt is for the process that started it, and it ends with that. What a
+    plugin prints there must not get among results."""
+    sys.stdout = sys.stderr
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
+from cbr.guard import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance
 from cbr_holdem.situation.pending import Pending
@@ -80,22 +81,36 @@ class Decided(NamedTuple):
     where the bot gave them."""
 
     kind: NDArray[np.int64]
-    to: NDArray[np.int64] | int
+    to: NDArray[np.int64]
     shares: NDArray[np.float64] | None
 
 
 def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
-    """What a bot's answer comes to."""
+    """What a bot's answer comes to; `chance` is what the arena draws by, and no bot has seen it."""
     if not isinstance(given, Triples):
         kind, to = given if isinstance(given, Actions) else (given, None)
-        return Decided(kind, 0 if to is None else to, None)
+        return Decided(_whole(kind, situations.count), _raised(to, situations.count), None)
     shares = np.array(given.shares, np.float64)
     if shares.shape != (situations.count, 3):
         raise BadValue(f"shares of fold, call and raise must be [n, 3], not {shares.shape}")
     kind = np.empty(len(shares), np.int64)
     if not _draw(shares, situations.call, situations.raise_to, chance.random(), kind):
         raise BadValue("shares of fold, call and raise must be 0 or more, and one of them above")
-    return Decided(kind, 0 if given.to is None else given.to, shares)
+    return Decided(kind, _raised(given.to, situations.count), shares)
+
+
+def _whole(given: Any, count: int) -> NDArray[np.int64]:
+    """A whole number for each of so many decisions."""
+    found = np.asarray(given)
+    if not np.issubdtype(found.dtype, np.integer):
+        raise BadValue(f"actions and amounts must be whole numbers, not {found.dtype}")
+    if found.shape != (count,):
+        raise BadValue(f"{count} decisions need as many answers, not {found.shape}")
+    return found.astype(np.int64)
+
+
+def _raised(given: Any, count: int) -> NDArray[np.int64]:
+    return np.zeros(count, np.int64) if given is None else _whole(given, count)
 
 
 @njit(cache=True)
@@ -143,13 +158,22 @@ class BotKind:
 
     def build(self, argument: str, spec: Spec) -> Any:
         """The bot, with the options of a spec checked."""
-        if not argument:
-            return self.make(**settle(self.make, 0, spec))
-        names = list(inspect.signature(self.make).parameters)
-        if not names or names[0] in spec.parameters:
+        parameters = list(inspect.signature(self.make).parameters.values())
+        first = parameters[0] if parameters else None
+        needs = first is not None and first.default is inspect.Parameter.empty
+        if first is not None and needs and not argument and first.name not in spec.parameters:
+            raise BadValue(
+                f"bot {self.name!r} needs its {first.name}: write {self.name}:{first.name.upper()}"
+            )
+        if argument and first is None:
             raise BadValue(f"bot {self.name!r} takes nothing after a colon; write {self.name}")
-        given = Spec(spec.name, {names[0]: argument, **spec.parameters})
-        return self.make(**settle(self.make, 0, given))
+        if argument and first is not None:
+            if first.name in spec.parameters:
+                raise BadValue(f"{first.name} of bot {self.name!r} is given twice")
+            spec = Spec(spec.name, {first.name: argument, **spec.parameters})
+        settled = settle(self.make, 0, spec)
+        with guarded(f"making bot {self.name!r}"):
+            return self.make(**settled)
 
 
 def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[[C], C]:
@@ -163,8 +187,9 @@ def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[
             raise BadValue(
                 f"act of bot {name!r} must take a view, or situations, memory and chance"
             )
+        plays = (games,) if isinstance(games, str) else tuple(games)
         said = help or inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
-        made.__cbr__ = BotKind(name, made, said, tuple(games), len(wanted) == 2)
+        made.__cbr__ = BotKind(name, made, said, plays, len(wanted) == 2)
         return made
 
     return mark

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cbr_holdem.chance import key, mixed, step
 
-#: The part of a key that is kept for bots; decks have another.
-_BOTS = np.int64(0x626F7473)
+#: The parts of a key that are kept for bots, and for what the arena draws in their place.
+_BOTS, _DRAWS = np.int64(0x626F7473), np.int64(0x64726177)
 
 
 class Chance:
@@ -23,7 +23,14 @@ class Chance:
 
     def __init__(self, seed: int, deal: NDArray[np.int64], seat: Any, decision: Any) -> None:
         self._given = (seed, deal, seat, decision)
+        self._part = _BOTS
         self._state: NDArray[np.uint64] | None = None
+
+    def for_draws(self) -> Chance:
+        """The same decisions' luck when the arena draws: no bot is given it."""
+        draws = Chance(*self._given)
+        draws._part = _DRAWS
+        return draws
 
     def random(self) -> NDArray[np.float64]:
         """The next number from 0 to 1 of each decision, [n]."""
@@ -36,14 +43,14 @@ class Chance:
         """The streams, as compiled code takes them (`cbr_holdem.chance`)."""
         if self._state is None:
             self._state = np.empty(len(self._given[1]), np.uint64)
-            _begin(*self._given, self._state)
+            _begin(*self._given, self._part, self._state)
         return self._state
 
 
 @njit(cache=True)
-def _begin(seed: Any, deal: Any, seat: Any, decision: Any, state: Any) -> None:
+def _begin(seed: Any, deal: Any, seat: Any, decision: Any, part: Any, state: Any) -> None:
     for i in range(len(deal)):
-        state[i] = key(seed, deal[i], _BOTS + seat[i], decision[i])
+        state[i] = key(seed, deal[i], part + seat[i], decision[i])
 
 
 @njit(cache=True)

@@ -36,7 +36,8 @@ _Stack = Annotated[
     int | None, typer.Option(min=1, help="Stacks in big blinds; 1,000 in limit, 100 in no-limit.")
 ]
 _Session = Annotated[
-    int, typer.Option(min=1, help="Deals that bots with a memory play before they forget.")
+    int,
+    typer.Option(min=1, max=100_000, help="Deals that bots with a memory play before they forget."),
 ]
 _Independent = Annotated[
     bool, typer.Option("--independent", help="Play each deal once, not once in every seating.")
@@ -113,8 +114,11 @@ def match(
 
     if game not in GAMES:
         raise NoSuchName("game", game, GAMES)
-    if until_width is not None and until_width <= 0:
+    if until_width is not None and not 0 < until_width < float("inf"):
         raise BadValue(f"--until-width {until_width:g} must be above 0")
+    for hero in vs or ():
+        if len(players_of([hero])) != 1:
+            raise BadValue(f"--vs compares two bots, and {hero!r} is several")
     several = "--tournament" if tournament else ("--vs" if vs else "")
     _verify_files(plot, log, several)
     if tournament and (vs or until_width):

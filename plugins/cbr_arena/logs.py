@@ -17,6 +17,16 @@ def verify_log(path: Path) -> None:
     if path.suffix not in _FORMATS:
         raise BadValue(f"a log is called FILE.phhs (PHH) or FILE.log (ACPC), not {path.name!r}")
     verify_place(path)
+    beside = path.with_suffix(".game")
+    if path.suffix == ".log" and beside.exists() and not path.exists():
+        raise BadValue(
+            f"{beside} is there and is another game; choose another name than {path.name}"
+        )
+
+
+def plain_name(name: str) -> str:
+    """What a bot is called in a match log, which divides names by : and |."""
+    return name.replace(" ", "").replace(":", "=").replace("|", "/")
 
 
 def write(hands: Sequence[str], path: Path) -> int:

@@ -21,16 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
+from cbr.guard import guarded
 from cbr.plugins import Plugins, default_plugins
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.bots import Figure
+from cbr_arena.logs import plain_name
 from cbr_arena.luck import TERMS, all_in
 from cbr_arena.players import Player, build
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Ints, Room, Sitting
-from cbr_holdem.table.game import MOST_SEATS, Game
+from cbr_holdem.table.game import MOST_CHIPS, MOST_SEATS, Game
 from cbr_holdem.table.rules import PARTS
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,8 @@ _AT_ONCE = 2_048
 _PIECE = 1_800
 #: Sessions that are played side by side, where somebody does.
 _SESSIONS = 8
+#: Deals of the longest session: all its results are held.
+_LONGEST = 100_000
 
 #: Called with hands done, hands in all, and hands done.
 Progress = Callable[[float, float, int], None]
@@ -65,12 +69,16 @@ class Match:
         if not 2 <= len(self.players) <= MOST_SEATS:
             raise BadValue(f"{len(self.players)} bots; a table has 2 to {MOST_SEATS} seats")
         verify_adjustment(self.adjust)
-        if self.hands < 1 or self.session < 1:
-            raise BadValue("a match needs at least one hand, and a session one deal")
+        if self.hands < 1 or not 1 <= self.session <= _LONGEST:
+            raise BadValue(
+                f"a match needs at least one hand, and a session from 1 to {_LONGEST:,} deals"
+            )
         if not self.stack:
             # Deep enough for the cap on every street in limit, 100 big blinds else.
             deep = 1_000 if self.game.betting == "limit" else 100
             object.__setattr__(self, "stack", deep * self.game.big_blind)
+        if not 0 < self.stack <= MOST_CHIPS:
+            raise BadValue(f"a stack is {self.stack:,} chips; it must be 1 to {MOST_CHIPS:,}")
 
     @property
     def seats(self) -> int:
@@ -113,7 +121,8 @@ class Played:
     in `cbr_arena.showing`; faults by player and reason; what bots tell of themselves, by spec and
     name. And if they are asked for, the hands
     themselves, what was won with all-ins on average [blocks, players], and terms of luck [blocks,
-    players, terms]."""
+    players, terms]. `session` is that of each block [blocks], where somebody remembered anything:
+    blocks of one session then go together."""
 
     won: Floats
     squares: Floats
@@ -124,6 +133,7 @@ class Played:
     hands: list[str]
     on_average: Floats | None = None
     luck: Floats | None = None
+    session: Ints | None = None
 
     @classmethod
     def together(cls, parts: Sequence[Played]) -> Played:
@@ -139,13 +149,18 @@ class Played:
             else np.concatenate([getattr(part, name) for part in parts])
             for name in ("on_average", "luck")
         )
+        session = None
+        if any(part.session is not None for part in parts):
+            numbers = [np.arange(len(p.won)) if p.session is None else p.session for p in parts]
+            ahead = np.cumsum([0, *(int(n.max()) + 1 for n in numbers)])
+            session = np.concatenate([n + more for n, more in zip(numbers, ahead, strict=False)])
         hands = [hand for part in parts for hand in part.hands]
         figures: dict[tuple[str, str], Figure] = {}
         for part in parts:
             for name, (total, weight) in part.figures.items():
                 before = figures.get(name, Figure(0.0, 0.0))
                 figures[name] = Figure(before.total + total, before.weight + weight)
-        return cls(won, squares, counts, pots, faults, figures, hands, on_average, luck)
+        return cls(won, squares, counts, pots, faults, figures, hands, on_average, luck, session)
 
     @cached_property
     def adjusted(self) -> Floats | None:
@@ -222,45 +237,65 @@ def _piece(work: tuple[Match, range]) -> Played:
         in_all += pots(rows)
         counts += counted(rows, sitting.player, match.seats)
         if match.keep_hands:
-            hands += texts(rows, sitting, match.game, [player.name for player in match.players])
+            hands += texts(rows, sitting, match.game, [plain_name(p.name) for p in match.players])
     for chips in (on_average, luck):
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
     told = _figures(match, room)
-    return Played(result, squares, counts, in_all, room.faults, told, hands, on_average, luck)
+    session = np.arange(len(deals)) // match.session if room.remembered else None
+    return Played(
+        result, squares, counts, in_all, room.faults, told, hands, on_average, luck, session
+    )
 
 
 def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
     """What bots tell of what they did since they were last asked."""
     specs = dict.fromkeys(player.spec for player in match.players)
-    return {
-        (spec, name): figure
-        for spec, bot in zip(specs, room.bots, strict=True)
-        if hasattr(bot, "figures")
-        for name, figure in bot.figures.take().items()
-    }
+    found = {}
+    for spec, bot in zip(specs, room.bots, strict=True):
+        take = getattr(getattr(bot, "figures", None), "take", None)
+        if take is not None:
+            with guarded(f"figures of bot {spec!r}"):
+                for name, (total, weight) in take().items():
+                    found[spec, str(name)] = Figure(float(total), float(weight))
+    return found
 
 
 def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
-    """The hands of some deals, as many at once as can be played side by side."""
-    ways = np.arange(match.seatings)
+    """The hands of some deals, as many at once as can be played side by side; never one deal twice
+    at the same time, because a bot that is asked for both would know everybody's cards."""
     if not room.remembers:
         room.begin(1)
-        size = max(1, _AT_ONCE // match.seatings)
-        for first in range(deals.start, deals.stop, size):
-            some = np.arange(first, min(first + size, deals.stop))
-            yield _sitting(match, some, ways, np.zeros(len(some) * len(ways), np.int64))
+        for way in range(match.seatings):
+            for first in range(deals.start, deals.stop, _AT_ONCE):
+                some = np.arange(first, min(first + _AT_ONCE, deals.stop))
+                yield _sitting(match, some, np.full(len(some), way), np.zeros(len(some), np.int64))
         return
-    sessions = -(-len(deals) // match.session)
-    room.begin(sessions * match.seatings)
-    for step in range(min(match.session, len(deals))):
-        some = np.arange(deals.start + step, deals.stop, match.session)
-        number = (some - deals.start) // match.session
-        session = (number[:, None] * match.seatings + ways).reshape(-1)
-        yield _sitting(match, some, ways, session)
+    # A row for each session in each seating: which deals it has, and where it begins in them.
+    starts = np.arange(deals.start, deals.stop, match.session)
+    length = np.minimum(match.session, deals.stop - starts)
+    session = np.repeat(np.arange(len(starts)), match.seatings)
+    ways = np.tile(np.arange(match.seatings), len(starts))
+    begin = ways * length[session] // match.seatings
+    room.begin(len(session))
+    for step in range(int(length.max())):
+        going = np.flatnonzero(step < length[session])
+        mine = session[going]
+        some = starts[mine] + (begin[going] + step) % length[mine]
+        # With fewer deals than seatings some would meet: they are played one after another.
+        for turn in range(int(np.unique(some, return_counts=True)[1].max())):
+            now = _nth(some, turn)
+            yield _sitting(match, some[now], ways[going[now]], going[now])
 
 
-def _sitting(match: Match, deals: Ints, ways: Ints, session: Ints) -> Sitting:
-    deal, way = np.repeat(deals, len(ways)), np.tile(ways, len(deals))
+def _nth(deals: Ints, turn: int) -> Ints:
+    """Places of the deals that stand before them so many times."""
+    order = np.argsort(deals, kind="stable")
+    ordered = deals[order]
+    before = np.arange(len(deals)) - np.searchsorted(ordered, ordered)
+    return np.sort(order[before == turn])
+
+
+def _sitting(match: Match, deal: Ints, way: Ints, session: Ints) -> Sitting:
     return Sitting(deal, match.seating(deal, way), session)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cbr.errors import BadValue
 from cbr.plugins import default_plugins
 from cbr.spec import Spec
@@ -14,7 +16,7 @@ from cbr_arena.bots import BotKind
 from cbr_arena.views import Views
 from cbr_holdem.table.game import MOST_SEATS
 
-_TIMES = re.compile(r"^(.*?)\*(\d+)$")
+_TIMES = re.compile(r"^(.*?)\*(\d{1,9})$")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,15 @@ def build(spec: str, betting: str) -> Any:
     _verify_plays(spec, kind.games, betting)
     made = kind.build(argument, parsed)
     _verify_plays(spec, getattr(made, "games", kind.games), betting)
-    return Views(lambda: kind.build(argument, parsed)) if kind.views else made
+    if kind.views:
+        return Views(lambda: kind.build(argument, parsed))
+    memory = getattr(made, "memory", None)
+    if not (memory is None or (isinstance(memory, np.dtype) and not memory.hasobject)):
+        raise BadValue(
+            f"bot {kind.name!r}: memory must be None or a numpy dtype without objects, not "
+            f"{type(memory).__name__}"
+        )
+    return made
 
 
 def _verify_plays(spec: str, games: Sequence[str], betting: str) -> None:

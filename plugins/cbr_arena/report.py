@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,8 @@ def show(
         return
     unit = unit_of(first)
     table(
-        f"{first.seats} seats, {first.game.betting}, {pots[0]:,} hands, seed {first.seed}; "
+        f"{first.seats} seats, {first.game.betting}, {pots[0]:,} hands{' each' if vs else ''}, "
+        f"seed {first.seed}; "
         f"{pots[1] / pots[0]:.0%} showdowns, {pots[2] / pots[0] / first.game.big_blind:.1f} "
         f"{unit[:2]} in a pot",
         [
@@ -71,8 +73,10 @@ def _figures(played: Sequence[Played]) -> dict[str, dict[str, float]]:
     """What bots tell of themselves, as means by spec and name."""
     found: dict[str, dict[str, float]] = {}
     for one in played:
+        mine: dict[str, dict[str, float]] = {}
         for (spec, name), (total, weight) in one.figures.items():
-            found.setdefault(spec, {})[name] = total / weight if weight else 0.0
+            mine.setdefault(spec, {})[name] = total / weight if weight else 0.0
+        found = mine | found  # of a bot that sat in both matches, as in the first
     return found
 
 
@@ -104,6 +108,16 @@ def _faults(found: Sequence[Line]) -> None:
             note(f"{line.name} had {times:,} faults: {why}")
 
 
+def _faults_of(matches: Sequence[Match], played: Sequence[Played], name: str) -> dict[str, int]:
+    """What a bot did wrong in all matches of a tournament."""
+    total: Counter[str] = Counter()
+    for one, what in zip(matches, played, strict=True):
+        for line in lines_of(one, what):
+            if line.name == name:
+                total.update(line.faults)
+    return dict(total)
+
+
 def show_tournament(
     matches: Sequence[Match], played: Sequence[Played], found: Tournament, json: bool
 ) -> None:
@@ -129,6 +143,7 @@ def show_tournament(
                             if other != bot
                         },
                         "run_off": place[bot],
+                        "faults": _faults_of(matches, played, found.names[bot]),
                     }
                     for bot in order
                 ],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cbr_arena.match import Match, Played
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,18 +43,34 @@ class Line:
     adjusted: Rate | None = None
 
 
-def rate_of(won: Floats) -> Rate:
-    """Of some blocks [b]."""
-    if len(won) < 2:
-        return Rate(float(won.mean()), None)
-    return Rate(float(won.mean()), float(1.96 * won.std(ddof=1) / np.sqrt(len(won))))
+def rate_of(won: Floats, session: Ints | None = None) -> Rate:
+    """Of some blocks [b]; those of one session count together, as they are not independent."""
+    mean = float(won.mean())
+    groups = np.arange(len(won)) if session is None else np.unique(session, return_inverse=True)[1]
+    off = np.bincount(groups, won - mean)
+    count = len(off)
+    if count < 2:
+        return Rate(mean, None)
+    spread = np.sqrt((off**2).sum() * count / (count - 1)) / len(won)
+    return Rate(mean, float(_quantile(count - 1) * spread))
+
+
+#: The 97.5 % quantile of Student's t for 1 to 10 degrees of freedom.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def _quantile(freedom: int) -> float:
+    """That of any number of them, to a thousandth."""
+    if freedom <= len(_STUDENT):
+        return _STUDENT[freedom - 1]
+    return 1.96 + 2.373 / freedom + 2.8 / freedom**2
 
 
 def lines_of(match: Match, played: Played) -> list[Line]:
     found = []
     for place, player in enumerate(match.players):
         hands, vpip, pfr, raises, calls, showdown = played.counts[place].tolist()
-        rate = rate_of(played.won[:, place])
+        rate = rate_of(played.won[:, place], played.session)
         found.append(
             Line(
                 player.name,
@@ -66,7 +83,9 @@ def lines_of(match: Match, played: Played) -> list[Line]:
                 raises / calls if calls else None,
                 showdown / hands,
                 {why: n for (who, why), n in played.faults.items() if who == place},
-                None if played.adjusted is None else rate_of(played.adjusted[:, place]),
+                None
+                if played.adjusted is None
+                else rate_of(played.adjusted[:, place], played.session),
             )
         )
     return found
@@ -75,12 +94,15 @@ def lines_of(match: Match, played: Played) -> list[Line]:
 def difference(a: Played, b: Played, place: int) -> Rate:
     """How much more a than b won in one player's place, on the same deals."""
     blocks = min(len(a.won), len(b.won))
-    return rate_of(a.judged[:blocks, place] - b.judged[:blocks, place])
+    together = a.session if a.session is not None else b.session
+    session = None if together is None else together[:blocks]
+    return rate_of(a.judged[:blocks, place] - b.judged[:blocks, place], session)
 
 
 def width_of(played: Sequence[Played]) -> float | None:
     """The widest interval: of a match's bots; of two matches that of the difference in the end."""
     if len(played) == 2:
         return difference(played[0], played[1], played[0].won.shape[1] - 1).ci95
-    widths = [rate_of(played[0].judged[:, at]).ci95 for at in range(played[0].won.shape[1])]
+    one = played[0]
+    widths = [rate_of(one.judged[:, at], one.session).ci95 for at in range(one.won.shape[1])]
     return None if None in widths else max(width for width in widths if width is not None)

@@ -11,11 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.guard import one_line
+from cbr.guard import frozen, one_line
 from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
 from cbr_arena.showing import as_seen
+from cbr_arena.views import Views
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import Game
@@ -33,6 +34,9 @@ from cbr_holdem.table.rules import (
 )
 
 Ints = NDArray[np.int64]
+
+#: Different reasons of faults that are kept for a player.
+_REASONS = 20
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,31 @@ class Room:
 
     def begin(self, sessions: int) -> None:
         """So many sessions, of which nobody remembers anything."""
-        self.memory = [_blank(self.bots[bot].memory, sessions) for bot in self.bot_of.tolist()]
+        kinds = [_memory_of(bot) for bot in self.bots]
+        self.memory = [_blank(kinds[bot], sessions) for bot in self.bot_of.tolist()]
 
     @property
     def remembers(self) -> bool:
-        return any(bot.memory is not None for bot in self.bots)
+        """Whether anybody may keep something from hand to hand."""
+        return any(_memory_of(bot) is not None for bot in self.bots)
+
+    @property
+    def remembered(self) -> bool:
+        """Whether anybody kept something in the sessions that were played."""
+        return any(
+            any(vars(one) for one in kept if hasattr(one, "__dict__"))
+            if kept.dtype.hasobject
+            else bool(kept.tobytes().strip(b"\0"))
+            for kept in self.memory
+            if kept is not None
+        )
+
+    def fault(self, player: int, reason: str) -> None:
+        """Count what a player did wrong; of many reasons the first ones are kept apart."""
+        if (player, reason) not in self.faults:
+            reasons = sum(1 for who, _ in self.faults if who == player)
+            reason = reason if reasons < _REASONS else "other faults"
+        self.faults[player, reason] += 1
 
     def play(self, sitting: Sitting) -> Ints:
         """Play the hands to their end; the tables as they are then."""
@@ -96,7 +120,7 @@ class Room:
                 self.luck.moved(going)
             if wrong.any():
                 for one in player[wrong].tolist():
-                    self.faults[one, "an action that is not legal"] += 1
+                    self.fault(one, "an action that is not legal")
             going = going[rows[going, ACTOR] >= 0]
         self._remember(rows, sitting)
         return rows
@@ -113,28 +137,33 @@ class Room:
     ) -> None:
         """What one bot does at the tables that wait for it, into `kind` and `to`."""
         bot = self.bots[number]
-        situations = Pending(rows, self.game, which)
+        situations = Pending(rows, self.game, frozen(which.copy()))
         seat, decision = rows[which, ACTOR], rows[which, MOVES]
         chance = Chance(self.seed, sitting.deal[which], seat, decision)
         memory, session = None, sitting.session[which]
-        if bot.memory is not None:
+        if _memory_of(bot) is not None:
             memory = self._of(who, session, bot)
         try:
-            done = decided(bot.act(situations, memory, chance), situations, chance)
+            given = bot.act(situations, memory, chance)
+            # Asked anew: a bot may have changed what it was given.
+            now = Pending(rows, self.game, which)
+            done = decided(given, now, chance.for_draws())
             kind[which], to[which] = done.kind, done.to
             if self.luck and done.shares is not None:
                 self.luck.drew(which, done.shares, kind, to)
-        except Exception as error:  # a bot cannot end the match
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a bot cannot end the match
             kind[which], to[which] = FOLD, 0
             for one in who.tolist():
-                self.faults[one, one_line(error)] += 1
+                self.fault(one, one_line(error))
         for at, reason in drain(bot):
-            self.faults[int(who[at]), reason] += 1
+            self.fault(int(who[at]), reason)
         if memory is not None:
             self._keep(who, session, memory)
 
     def _of(self, who: Ints, session: Ints, bot: Any) -> NDArray[Any]:
-        gathered = np.empty(len(who), bot.memory)
+        gathered = np.empty(len(who), _memory_of(bot))
         for player in np.unique(who).tolist():
             mine, kept = who == player, self.memory[player]
             if kept is not None:
@@ -150,25 +179,32 @@ class Room:
     def _remember(self, rows: Ints, sitting: Sitting) -> None:
         """Show each bot that wants to know how the hand ended, as its seat saw it."""
         for number, bot in enumerate(self.bots):
-            if bot.memory is None or not hasattr(bot, "remember"):
+            if _memory_of(bot) is None or not hasattr(bot, "remember"):
                 continue
             table, seat = np.nonzero(self.bot_of[sitting.player] == number)
             who, session = sitting.player[table, seat], sitting.session[table]
             memory = self._of(who, session, bot)
             try:
-                bot.remember(as_seen(rows, table, seat), seat, memory)
-            except Exception as error:
+                bot.remember(as_seen(rows, table, seat), seat.copy(), memory)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 for one in who.tolist():
-                    self.faults[one, one_line(error)] += 1
+                    self.fault(one, one_line(error))
             self._keep(who, session, memory)
 
 
 def drain(bot: Any) -> list[tuple[int, str]]:
     """What a wrapped bot did wrong in this batch: which decision, and why."""
-    found: list[tuple[int, str]] = getattr(bot, "faults", [])
-    if found:
-        bot.faults = []
+    if not isinstance(bot, Views):
+        return []
+    found, bot.faults = bot.faults, []
     return found
+
+
+def _memory_of(bot: Any) -> np.dtype[Any] | None:
+    memory: np.dtype[Any] | None = getattr(bot, "memory", None)
+    return memory
 
 
 def _blank(dtype: np.dtype[Any] | None, sessions: int) -> NDArray[Any] | None:

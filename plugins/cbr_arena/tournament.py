@@ -17,7 +17,7 @@ import numpy as np
 from cbr.errors import BadValue
 from cbr_arena.match import Match, Played
 from cbr_arena.players import Player
-from cbr_arena.results import Floats, Rate, rate_of
+from cbr_arena.results import Floats, Ints, Rate, rate_of
 
 _MOST = 40
 
@@ -35,6 +35,7 @@ class Tournament:
 
     names: Sequence[str]
     won: Floats
+    session: Ints | None = None
 
     @classmethod
     def of(
@@ -45,15 +46,17 @@ class Tournament:
         won = np.zeros((blocks, count, count))
         for (a, b), what in zip(pairs_of(players), played, strict=True):
             won[:, a, b], won[:, b, a] = what.judged.T
-        return cls([player.name for player in players], won)
+        remembered = [what.session for what in played if what.session is not None]
+        session = remembered[0] if remembered else None
+        return cls([player.name for player in players], won, session)
 
     def against(self, a: int, b: int) -> Rate:
-        return rate_of(self.won[:, a, b])
+        return rate_of(self.won[:, a, b], self.session)
 
     def total(self, bot: int, others: Sequence[int] | None = None) -> Rate:
         """What a bot won a hand on average over its opponents."""
         chosen = [other for other in others or range(len(self.names)) if other != bot]
-        return rate_of(self.won[:, bot, chosen].mean(axis=1))
+        return rate_of(self.won[:, bot, chosen].mean(axis=1), self.session)
 
     @property
     def by_total(self) -> list[int]:

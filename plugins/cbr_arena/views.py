@@ -6,6 +6,7 @@ that takes too long is a fault, and a check or fold is played for it.
 
 from __future__ import annotations
 
+import random
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -26,8 +27,8 @@ from cbr_holdem.table.table import KINDS
 TIME_LIMIT = 10.0
 
 
-class TooSlow(Exception):
-    """A decision took too long."""
+class TooSlow(BaseException):
+    """A decision took too long; no exception that a bot would catch in passing."""
 
 
 class Views:
@@ -52,7 +53,7 @@ class Views:
                         memory[at] = self.make()
                     given = memory[at].act(view)
                     clock(0.0)
-                    to[at] = _read(given, view, shares[at])
+                    to[at] = _read(given, view, shares[at], random.Random(~int(keys[at])))
                 except BaseException as error:
                     clock(0.0)
                     if isinstance(error, KeyboardInterrupt):
@@ -62,22 +63,26 @@ class Views:
         return Triples(shares, to)
 
 
-def _read(given: Any, view: View, shares: NDArray[np.float64]) -> int:
+def _read(given: Any, view: View, shares: NDArray[np.float64], size_drawn: random.Random) -> int:
     """What a bot answers, into shares [3] of fold, call and raise; what a raise goes to."""
     if not isinstance(given, Mapping):
         kind, to = _action(given, view)
         shares[kind] = 1.0
         return to
-    raised = 0
+    raises: dict[int, float] = {}
     for action, share in given.items():
         # Where no raise is legal, its share is the call's.
         named = action[0] if isinstance(action, tuple) else action
         kind, to = _action("c" if named == "r" and not view.raise_to else action, view)
         shares[kind] += float(share)
-        raised = to or raised
+        if kind == RAISE:
+            raises[to] = raises.get(to, 0.0) + float(share)
     if not (shares >= 0.0).all() or not 0.0 < shares.sum() < np.inf:
         raise ValueError(f"{given!r} are no chances: none below 0, and one above")
-    return raised
+    if len(raises) < 2:
+        return next(iter(raises), 0)
+    # Of several sizes one is drawn, with luck that the bot has not seen.
+    return int(size_drawn.choices(list(raises), list(raises.values()))[0])
 
 
 def _action(action: Any, view: View) -> tuple[int, int]:
@@ -111,11 +116,12 @@ def _clock() -> Iterator[Callable[[float], object]]:
 
     before = signal.signal(signal.SIGALRM, late)
     try:
-        yield lambda seconds: _start(_REAL, seconds)
+        # Again and again, in case that it is caught.
+        yield lambda seconds: _start(_REAL, seconds, 1.0 if seconds else 0.0)
     finally:
         _start(_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
 
 
-_start: Callable[[int, float], object] = getattr(signal, "setitimer", lambda *_: None)
+_start: Callable[..., object] = getattr(signal, "setitimer", lambda *_: None)
 _REAL = int(getattr(signal, "ITIMER_REAL", 0))

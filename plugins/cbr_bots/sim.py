@@ -55,6 +55,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _COUNT = len(HANDS)
+#: Trials of a decision: more would take minutes, in which nothing can be broken off.
+_MOST = 100_000
+#: Trials of a batch of decisions at a time, so that it can.
+_AT_ONCE = 20_000
 #: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
 _TRIES = 40
 
@@ -65,8 +69,8 @@ class Sim:
     memory = None
 
     def __init__(self, trials: int = 100, style: str = "moderate", model: str = "triples") -> None:
-        if trials < 1:
-            raise BadValue(f"sim?trials={trials} must be 1 or more")
+        if not 1 <= trials <= _MOST:
+            raise BadValue(f"sim?trials={trials} must be 1 to {_MOST:,}")
         self.trials = trials
         self.formula = Formula(style, model)
 
@@ -88,20 +92,23 @@ class Sim:
         single, again = once(rows, state)
         formula, rows = self.formula, rows[single]
         slots = formula.boards.slots(board_sets(rows))
-        out = np.empty((len(rows), 3))
-        _simulate_all(
-            rows,
-            game.terms,
-            formula.style,
-            formula.constants,
-            formula.tables,
-            slots,
-            formula.boards.arrays,
-            formula.by,
-            self.trials,
-            state[single],
-            out,
-        )
+        out, luck = np.empty((len(rows), 3)), state[single]
+        size = max(1, _AT_ONCE // self.trials)
+        for first in range(0, len(rows), size):
+            some = slice(first, first + size)
+            _simulate_all(
+                rows[some],
+                game.terms,
+                formula.style,
+                formula.constants,
+                formula.tables,
+                slots[some],
+                formula.boards.arrays,
+                formula.by,
+                self.trials,
+                luck[some],
+                out[some],
+            )
         return out[again]
 
 

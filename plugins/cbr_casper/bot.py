@@ -48,9 +48,13 @@ class CaseBot:
             raise NoSuchName("style of cbr", style, STYLES)
         if threshold and policy:
             raise BadValue("threshold is a part of policy; give one of them")
+        if not 0.0 <= threshold <= 1.0:
+            raise BadValue(f"threshold={threshold:g} must be from 0 to 1")
         if threshold:
             policy = f"threshold?above={threshold}&cap=100&fallback=20"
-        with Casebase.open(Path(file)) as base:
+        # In a spec inside a spec, ; stands for &.
+        policy, reuse, index = (text.replace(";", "&") for text in (policy, reuse, index))
+        with Casebase.open(Path(str(file))) as base:
             if base.domain not in BETTING:
                 raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
             self.games = (BETTING[base.domain],)

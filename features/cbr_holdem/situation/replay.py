@@ -250,8 +250,9 @@ def _results(
     known = np.where(seats, hands.result, 0.0)
     taken = -known.sum(axis=1)  # what the house took
     sure = ~mucked.any(axis=1)
-    # Odd chips may go elsewhere than by our rules.
-    close = np.abs(known - played) <= np.maximum(taken, 0)[:, None] + 1.001
+    # Odd chips, one less than there are players at the end, may go elsewhere than by our rules.
+    odd = np.maximum(1, (end == _SHOWN).sum(axis=1) - 1)
+    close = np.abs(known - played) <= (np.maximum(taken, 0) + odd)[:, None] + 0.001
     good = np.where(sure[:, None], close, True) & (known >= -paid - 0.001)
     wrong = told & (~good.all(axis=1) | (taken < -0.01))
     reasons = {}

@@ -247,14 +247,14 @@ def _verify_seconds(*seconds: float) -> None:
 def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
     """What players are called: as given, else p1, p2 ... and our bots by their specs."""
     from cbr.errors import BadValue
+    from cbr_arena.logs import plain_name
     from cbr_holdem.table.hand import verify_names
 
     if given:
         found = [name.strip() for name in given.split(",")]
     else:
         found = [f"p{place + 1}" for place in range(count - len(bots))]
-        # A log divides names by : and |, and a bot's spec may have them.
-        found += [name.replace(" ", "").replace(":", "=").replace("|", "/") for name in bots]
+        found += [plain_name(name) for name in bots]
     if len(found) != count:
         raise BadValue(f"--names has {len(found)} names, and the game has {count} seats")
     verify_names(found)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.guard import one_line
+from cbr.guard import frozen, one_line
 from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.players import build
@@ -19,7 +19,7 @@ from cbr_holdem.table.game import Game
 from cbr_holdem.table.rules import CALL, FOLD, MOVES, RAISE
 from cbr_holdem.table.table import Table
 
-_ONE = np.zeros(1, np.int64)
+_ONE = frozen(np.zeros(1, np.int64))
 
 
 @dataclass(eq=False)
@@ -53,9 +53,12 @@ class Mind:
         kind, to = FOLD, 0
         try:
             now = Pending(table.rows, self.game, _ONE)
-            done = decided(self.bot.act(now, self._memory, chance), now, chance)
+            given = self.bot.act(now, self._memory, chance)
+            done = decided(given, Pending(table.rows, self.game, _ONE), chance.for_draws())
             kind, to = _one(done.kind), _one(done.to)
-        except Exception as error:  # a bot cannot end the match
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a bot cannot end the match
             self.faults[one_line(error)] += 1
         for _, reason in drain(self.bot):
             self.faults[reason] += 1
@@ -79,7 +82,9 @@ class Mind:
         seats = np.array([seat])
         try:
             self.bot.remember(as_seen(table.rows, _ONE, seats), seats, self._memory)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             self.faults[one_line(error)] += 1
 
 
