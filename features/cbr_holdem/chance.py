@@ -13,6 +13,7 @@ from numba import njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_11, _PART = np.uint64(11), 1.0 / 9007199254740992.0
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
@@ -37,6 +38,12 @@ def key(seed: Any, a: Any, b: Any, c: Any) -> Any:
 def step(state: Any) -> Any:
     """The next state; `mixed` of it is the next random number."""
     return state + _GOLDEN
+
+
+@njit(cache=True)
+def unit(state: Any) -> Any:
+    """A number from 0 to 1, by the state's random number."""
+    return (mixed(state) >> _11) * _PART
 
 
 @njit(cache=True)

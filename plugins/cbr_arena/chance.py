@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.chance import key, mixed, step
+from cbr_holdem.chance import key, step, unit
 
 #: The parts of a key that are kept for bots, and for what the arena draws in their place.
 _BOTS, _DRAWS = np.int64(0x626F7473), np.int64(0x64726177)
@@ -57,4 +57,4 @@ def _begin(seed: Any, deal: Any, seat: Any, decision: Any, part: Any, state: Any
 def _next(state: Any, out: Any) -> None:
     for i in range(len(state)):
         state[i] = step(state[i])
-        out[i] = (mixed(state[i]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+        out[i] = unit(state[i])

@@ -29,7 +29,7 @@ from cbr_bots.loki_constants import STATION
 from cbr_bots.triples import after_flop
 from cbr_bots.weight_tables import field_strength, follow
 from cbr_holdem.cards.card import DECK, HANDS
-from cbr_holdem.chance import below, mixed, step
+from cbr_holdem.chance import mixed, step, unit
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.kernel import stand
@@ -38,18 +38,19 @@ from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.rules import (
     ACTOR,
     BOARD,
+    FOLDED,
     HISTORY,
     HOLE,
     MOVES,
     PAID,
     PARTS,
     PAYOFF,
-    SEATS,
     STREET,
     act,
     raise_limits,
     to_call,
 )
+from cbr_holdem.table.unseen import add_up, deal_unseen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -59,8 +60,6 @@ _COUNT = len(HANDS)
 _MOST = 100_000
 #: Trials of a batch of decisions at a time, so that it can.
 _AT_ONCE = 20_000
-#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
-_TRIES = 40
 
 
 class Sim:
@@ -113,11 +112,6 @@ class Sim:
 
 
 @njit(cache=True)
-def _draw(state: Any) -> Any:
-    return (mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@njit(cache=True)
 def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
     """How likely each seat is one who only checks and calls, by Bayes: `likely` is the chance that
     the formula player would have made its moves; -1 where one was a raise."""
@@ -125,18 +119,6 @@ def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
         out[seat] = 0.0
         if likely[seat] >= 0 and line[IN_] >> seat & 1:
             out[seat] = prior / (prior + (1.0 - prior) * likely[seat])
-
-
-@njit(cache=True)
-def _sum_up(weights: Any, line: Any, own: Any, strength: Any, sums: Any) -> None:
-    """Running sums of each opponent's weights, for drawing hands by."""
-    for seat in range(MOST_SEATS):
-        if seat != own and line[IN_] >> seat & 1:
-            total = 0.0
-            for h in range(_COUNT):
-                if strength[h]:
-                    total += weights[seat, h]
-                sums[seat, h] = total
 
 
 @njit(cache=True)
@@ -155,60 +137,11 @@ def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, pow
 
 
 @njit(cache=True)
-def _deal(
-    r: Any, line: Any, own: Any, sums: Any, chances: Any, state: Any, taken: Any, stations: Any
-) -> Any:
-    """Draw the others' hands and the rest of the board into a table, and who of them only checks
-    and calls; the state after that."""
-    taken[:] = False
-    stations[:] = False
-    taken[DECK] = True  # no card yet
-    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
-    shown = BOARD_CARDS[r[STREET]]
-    for place in range(shown):
-        taken[r[BOARD + place]] = True
-    n = r[SEATS]
-    # Whose cards are drawn first has the first choice, so somebody else begins each time.
-    state = step(state)
-    begin = below(state, n)
-    for turn in range(n):
-        seat = (begin + turn) % n
-        if seat == own or not line[IN_] >> seat & 1:
-            continue
-        one, two = np.int64(DECK), np.int64(DECK)
+def _draw_stations(chances: Any, state: Any, stations: Any) -> Any:
+    """Who only checks and calls in this trial; the state of chance after that."""
+    for seat in range(MOST_SEATS):
         state = step(state)
-        stations[seat] = _draw(state) < chances[seat]
-        for _ in range(0 if stations[seat] else _TRIES):
-            state = step(state)
-            wanted = _draw(state) * sums[seat, _COUNT - 1]
-            low, high = 0, _COUNT - 1
-            while low < high:
-                middle = (low + high) >> 1
-                if sums[seat, middle] > wanted:
-                    high = middle
-                else:
-                    low = middle + 1
-            one, two = np.int64(HANDS[low, 0]), np.int64(HANDS[low, 1])
-            if not taken[one] and not taken[two]:
-                break
-        while taken[one]:
-            state = step(state)
-            one = below(state, DECK)
-        taken[one] = True
-        while taken[two]:
-            state = step(state)
-            two = below(state, DECK)
-        taken[two] = True
-        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
-    for place in range(shown, 5):
-        card = np.int64(0)
-        state = step(state)
-        card = below(state, DECK)
-        while taken[card]:
-            state = step(state)
-            card = below(state, DECK)
-        taken[card] = True
-        r[BOARD + place] = card
+        stations[seat] = unit(state) < chances[seat]
     return state
 
 
@@ -258,7 +191,7 @@ def _play_out(
                 _strength(r, seat, powers[seat], hole, board, found)
         fold, call, _raise = after_flop(found[0] ** now[OPPONENTS], found[1], now, k)
         state = step(state)
-        drawn = _draw(state)
+        drawn = unit(state)
         kind, amount = RAISE, np.int64(0)
         if stations[seat]:
             kind = CALL
@@ -305,7 +238,7 @@ def _simulate_all(
         for other in range(MOST_SEATS):
             if line[IN_] >> other & 1:
                 field_strength(weights, other, line, slot, boards, space[0], hs[other])
-        _sum_up(weights, line, seat, strength[slot], sums)
+        add_up(weights, r[FOLDED], seat, sums)
         _fit_powers(hs, share[slot], weights, line, strength[slot], powers)
         to, most = raise_limits(r, terms)
         out[i, FOLD] = 0.0 if to_call(r) else -np.inf
@@ -314,7 +247,8 @@ def _simulate_all(
         state = states[i]
         for _ in range(trials):
             table[:] = r
-            state = _deal(table, line, seat, sums, chances, state, taken, stations)
+            state = _draw_stations(chances, state, stations)
+            state = deal_unseen(table, sums, stations, state, taken)
             known[:] = -1.0
             for first in (CALL, RAISE):
                 if first == RAISE and most == 0:

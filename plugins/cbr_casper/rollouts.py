@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cbr_casper.habits import CLASSES, context, hand_class
 from cbr_holdem.cards.card import DECK, HANDS
-from cbr_holdem.chance import below, key, mixed, step
+from cbr_holdem.chance import key, mixed, step, unit
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
 from cbr_holdem.table.rules import (
     ACTOR,
@@ -30,19 +30,17 @@ from cbr_holdem.table.rules import (
     PARTS,
     PAYOFF,
     RAISE,
-    SEATS,
     STREET,
     act,
     raise_limits,
     to_call,
 )
+from cbr_holdem.table.unseen import add_up, deal_unseen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
-#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
-_TRIES = 40
 #: No hand is ruled out by what a player did.
 _FLOOR = 0.02
 #: The part of a key that is kept for roll-outs.
@@ -72,11 +70,6 @@ def values(
 
 
 @njit(cache=True)
-def _draw(state: Any) -> Any:
-    return (mixed(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@njit(cache=True)
 def _classes(board: Any, shown: Any, out: Any) -> None:
     """Class of every hand on a board, CLASSES where it shares a card with it."""
     hole, now = np.empty(2, np.uint8), np.empty(3, np.int64)
@@ -101,48 +94,6 @@ def _weigh(weight: Any, classes: Any, cell: Any) -> None:
 
 
 @njit(cache=True)
-def _deal(r: Any, sums: Any, state: Any, taken: Any) -> Any:
-    """Draw the others' hands and the rest of the board into a table; the state after that."""
-    own, n, shown = r[ACTOR], r[SEATS], BOARD_CARDS[r[STREET]]
-    taken[:] = False
-    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
-    for place in range(shown):
-        taken[r[BOARD + place]] = True
-    # Whose cards are drawn first has the first choice, so somebody else begins each time.
-    state = step(state)
-    begin = below(state, n)
-    for turn in range(n):
-        seat = (begin + turn) % n
-        if seat == own or r[FOLDED] >> seat & 1:
-            continue
-        one, two = np.int64(DECK), np.int64(DECK)
-        for _ in range(_TRIES):
-            state = step(state)
-            h = np.searchsorted(sums[seat], _draw(state) * sums[seat, _COUNT - 1], "right")
-            one, two = np.int64(HANDS[h, 0]), np.int64(HANDS[h, 1])
-            if not taken[one] and not taken[two]:
-                break
-        while taken[one]:
-            state = step(state)
-            one = below(state, DECK)
-        taken[one] = True
-        while taken[two]:
-            state = step(state)
-            two = below(state, DECK)
-        taken[two] = True
-        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
-    for place in range(shown, 5):
-        state = step(state)
-        card = below(state, DECK)
-        while taken[card]:
-            state = step(state)
-            card = below(state, DECK)
-        taken[card] = True
-        r[BOARD + place] = card
-    return state
-
-
-@njit(cache=True)
 def _play_out(r: Any, terms: Any, chances: Any, known: Any, state: Any, space: Any) -> None:
     """Play a table to its end by habits. known [10, 4] keeps classes of hands over all ways to play
     one deal; -1 is not looked at yet."""
@@ -156,7 +107,7 @@ def _play_out(r: Any, terms: Any, chances: Any, known: Any, state: Any, space: A
             known[seat, street] = hand_class(hole, board, BOARD_CARDS[street], now)
         cell = chances[street, context(r, terms), known[seat, street]]
         state = step(state)
-        drawn = _draw(state)
+        drawn = unit(state)
         kind, amount = RAISE, np.int64(0)
         if drawn < cell[FOLD]:
             kind = FOLD
@@ -176,22 +127,18 @@ def _simulate(
     """The values of one decision, where the others' weights are [10, 1326]."""
     seat = r[ACTOR]
     sums = np.empty((MOST_SEATS, _COUNT))
-    for other in range(r[SEATS]):
-        if other != seat and not r[FOLDED] >> other & 1:
-            whole = 0.0
-            for h in range(_COUNT):
-                whole += weights[other, h]
-                sums[other, h] = whole
+    add_up(weights, r[FOLDED], seat, sums)
     to, most = raise_limits(r, terms)
     legal = (to_call(r) > 0, True, most > 0)
     total, squares = np.zeros(3), np.zeros(3)
     taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
+    anything = np.zeros(MOST_SEATS, np.bool_)
     space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
     table, then = r.copy(), r.copy()
     small = terms[BET_SIZES]
     for _ in range(deals):
         table[:] = r
-        state = _deal(table, sums, state, taken)
+        state = deal_unseen(table, sums, anything, state, taken)
         known[:] = -1
         for first in (CALL, RAISE):
             if legal[first]:

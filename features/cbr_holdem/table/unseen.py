@@ -1,0 +1,75 @@
+"""Cards that a player does not see, drawn: the others' by their weights, the rest of the board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.chance import below, step, unit
+from cbr_holdem.table.game import BOARD_CARDS
+from cbr_holdem.table.rules import ACTOR, BOARD, FOLDED, HOLE, SEATS, STREET
+
+_COUNT = len(HANDS)
+#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
+_TRIES = 40
+
+
+@njit(cache=True)
+def add_up(weights: Any, folded: Any, own: Any, sums: Any) -> None:
+    """Running sums [10, 1326] of the weights of everybody else who is in, to draw hands by."""
+    for seat in range(len(weights)):
+        if seat != own and not folded >> seat & 1:
+            total = 0.0
+            for h in range(_COUNT):
+                total += weights[seat, h]
+                sums[seat, h] = total
+
+
+@njit(cache=True)
+def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any:
+    """Draw what the player to act does not see into a table; the state of chance after that.
+
+    Seats of which `anything` [10] is true may have any cards, the others by their sums. `taken`
+    [53] is room to mark cards in.
+    """
+    own, n, shown = r[ACTOR], r[SEATS], BOARD_CARDS[r[STREET]]
+    taken[:] = False
+    taken[DECK] = True  # no card yet
+    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
+    for place in range(shown):
+        taken[r[BOARD + place]] = True
+    # Whose cards are drawn first has the first choice, so somebody else begins each time.
+    state = step(state)
+    begin = below(state, n)
+    for turn in range(n):
+        seat = (begin + turn) % n
+        if seat == own or r[FOLDED] >> seat & 1:
+            continue
+        one, two = np.int64(DECK), np.int64(DECK)
+        for _ in range(0 if anything[seat] else _TRIES):
+            state = step(state)
+            h = np.searchsorted(sums[seat], unit(state) * sums[seat, _COUNT - 1], "right")
+            one, two = np.int64(HANDS[h, 0]), np.int64(HANDS[h, 1])
+            if not taken[one] and not taken[two]:
+                break
+        while taken[one]:
+            state = step(state)
+            one = below(state, DECK)
+        taken[one] = True
+        while taken[two]:
+            state = step(state)
+            two = below(state, DECK)
+        taken[two] = True
+        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
+    for place in range(shown, 5):
+        state = step(state)
+        card = below(state, DECK)
+        while taken[card]:
+            state = step(state)
+            card = below(state, DECK)
+        taken[card] = True
+        r[BOARD + place] = card
+    return state
