@@ -394,11 +394,11 @@ def test_loki_beats_weak_players_heads_up() -> None:
 
 
 def test_styles_differ_in_the_hands_they_play() -> None:
-    shares = [
-        lines([f"loki?style={style}*10"], 2000)[0].vpip for style in ("tight", "moderate", "loose")
-    ]
-    for found, wanted in zip(shares, (0.15, 0.20, 0.25), strict=True):
-        assert found == pytest.approx(wanted, abs=0.02)
+    for style, wanted in (("tight", 0.15), ("moderate", 0.20), ("loose", 0.25)):
+        match = Match(players_of([f"loki?style={style}*10"]), hands=1_500, duplicate=False)
+        shares = [line.vpip for line in lines_of(match, play(match))]
+        assert np.mean(shares) == pytest.approx(wanted, abs=0.02)
+
 
 
 def test_sim_beats_a_calling_station() -> None:
