@@ -157,7 +157,7 @@ class TestBot:
     @pytest.mark.parametrize(
         ("spec", "says"),
         [
-            ("cbr", "needs 'file'"),
+            ("cbr", "needs its file"),
             ("cbr:no-such.db", "no-such.db"),
             ("cbr:{base}?style=casperr", "did you mean 'casper'"),
             ("cbr:{base}?threshold=0.9&policy=top", "one of them"),
