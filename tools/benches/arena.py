@@ -1,8 +1,9 @@
 """The arena: nine-seat limit hands a second at tables of one bot, decisions of slow ones, workers.
 
 The peer is rlcard's limit game for nine, played by a loop that always calls (or checks): what a
-table costs there without any bot. Two workers are compared with two matches side by side, each by
-one worker.
+table costs there without any bot; for decisions, its environment with agents that get the state of
+their seat. Each deal is played once, so that no bot can answer for copies of itself. Two workers
+are compared with two matches side by side, each by one worker.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _hands(spec: str, hands: int) -> Row:
 
     def ours() -> None:
         seed[0] += 1
-        play(Match(players_of([f"{spec}*{_SEATS}"]), hands=hands, seed=seed[0]))
+        play(Match(players_of([f"{spec}*{_SEATS}"]), hands=hands, seed=seed[0], duplicate=False))
 
     row = compare(f"nine {spec}", ours, "rlcard, calls", peer, repeat=3)
     mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
@@ -70,7 +71,7 @@ def _hands(spec: str, hands: int) -> Row:
 
 def _decisions(what: str, bot: Any, hands: int) -> Row:
     """Decisions of one bot among eight that call; the table's own cost is in it."""
-    match = Match(players_of(["fold", "call*8"]), hands=hands, duplicate=False)
+    match = Match(players_of(["fold", "call*8"]), hands=hands)
     counted = _Counted(bot)
     room = match.room()
     room.bots = [counted, *room.bots[1:]]
@@ -80,12 +81,33 @@ def _decisions(what: str, bot: Any, hands: int) -> Row:
             room.play(sitting)
 
     ours()
-    asked = counted.asked
-    peer = rlcard_calls(_SEATS, _PEER_HANDS)
-    row = compare(f"{what} among eight call", ours, "rlcard, calls", peer, repeat=3)
-    # Nine seats that all call have 36 decisions a hand.
-    mine, theirs = 1e6 * asked / row.ours, 1e6 * 36 * _PEER_HANDS / row.peer
+    asked, peer = counted.asked, _RlcardViews()
+    row = compare(f"{what} among eight call", ours, "rlcard, states", peer, repeat=3)
+    mine, theirs = 1e6 * asked / row.ours, 1e6 * peer.asked / row.peer
     return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "decisions/s")
+
+
+class _RlcardViews:
+    """Nine agents of rlcard that always call, each given the state of its seat."""
+
+    use_raw = False
+
+    def __init__(self) -> None:
+        import rlcard
+
+        self.env = rlcard.make("limit-holdem", {"game_num_players": _SEATS, "seed": 1})
+        self.env.set_agents([self] * _SEATS)
+        self.asked = 0
+
+    def __call__(self) -> None:
+        self.asked = 0
+        for _ in range(_PEER_HANDS):
+            self.env.run(is_training=True)
+
+    def step(self, state: Any) -> int:
+        self.asked += 1
+        legal = state["legal_actions"]
+        return 3 if 3 in legal else 0  # check, or call
 
 
 def _workers(hands: int) -> Row:
