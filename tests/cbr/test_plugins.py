@@ -37,6 +37,7 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
         ("engine", "cbr-engine", "ok"),
         ("arena", "cbr-engine", "ok"),
         ("bots", "cbr-engine", "ok"),
+        ("casper", "cbr-engine", "ok"),
         ("holdem", "cbr-engine", "ok"),
         ("logs", "cbr-engine", "ok"),
         ("similarity", "cbr-engine", "ok"),

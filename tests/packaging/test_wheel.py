@@ -47,10 +47,12 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert "cbr_holdem/cards/evaluator.npz" in names
+    assert "cbr_logs/games/holdem.limit.9p.game" in names
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "cbr",
         "cbr_arena",
         "cbr_bots",
+        "cbr_casper",
         "cbr_holdem",
         "cbr_logs",
         "cbr_similarity",
