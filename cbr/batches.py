@@ -20,7 +20,7 @@ from cbr.definitions import as_loaded
 from cbr.digest import record_digest, sum_of_rows
 from cbr.errors import BadValue, CbrError, DifferentRecord, PluginFailure
 from cbr.guard import guarded, one_line
-from cbr.plugins import Plugins, default_plugins, use_plugins
+from cbr.plugins import Plugins, plugins_with
 from cbr.prepare import Prepared, Rows, prepare
 from cbr.sources import CaseSource, Numbered, Raw, Record, Skipped
 
@@ -165,9 +165,7 @@ def _ready(
 
 @lru_cache(maxsize=8)
 def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugins, list[CaseType]]:
-    plugins = default_plugins()
-    if [str(path) for path in plugins.files] != list(files):
-        plugins = use_plugins(Plugins().load(files))
+    plugins = plugins_with(files)
     return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
 
 

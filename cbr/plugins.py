@@ -303,6 +303,15 @@ def start_worker(files: Sequence[str | Path]) -> None:
     use_plugins(Plugins().load(files))
 
 
+def plugins_with(files: Sequence[str]) -> Plugins:
+    """The plugins of this process, loaded anew if they are not those with these files: for a worker
+    that nobody started for this work, as on a cluster."""
+    plugins = default_plugins()
+    if [str(path) for path in plugins.files] != list(files):
+        plugins = use_plugins(Plugins().load(files))
+    return plugins
+
+
 def use_plugins(plugins: Plugins) -> Plugins:
     """Make these the plugins of this process."""
     global _default

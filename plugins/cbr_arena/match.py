@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.guard import guarded
-from cbr.plugins import Plugins, default_plugins
+from cbr.plugins import Plugins, default_plugins, plugins_with
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.bots import Figure
@@ -186,8 +186,9 @@ def pieces_played(
 ) -> Generator[Played, None, None]:
     """A match piece by piece, in order; `endless` goes on with further deals after its end."""
     last = None if endless else match.deals
+    files = tuple(map(str, default_plugins().files))
     work = (
-        (match, piece if last is None else range(piece.start, min(piece.stop, last)))
+        (match, piece if last is None else range(piece.start, min(piece.stop, last)), files)
         for piece in takewhile(lambda piece: last is None or piece.start < last, match.pieces())
     )
     return in_order(pool, _piece, work)
@@ -211,9 +212,9 @@ def _room(match: Match, plugins: Plugins) -> Room:
     return match.room()
 
 
-def _piece(work: tuple[Match, range]) -> Played:
-    match, deals = work
-    room = _room(match, default_plugins())
+def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
+    match, deals, files = work
+    room = _room(match, plugins_with(files))
     room.faults = Counter()
     # In whole parts of a chip, so that what cancels out is exactly 0.
     won = np.zeros((len(deals), match.seats), np.int64)

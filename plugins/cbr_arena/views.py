@@ -53,7 +53,7 @@ class Views:
                         memory[at] = self.make()
                     given = memory[at].act(view)
                     clock(0.0)
-                    to[at] = _read(given, view, shares[at], random.Random(~int(keys[at])))
+                    to[at] = _read(given, view, shares[at], ~int(keys[at]))
                 except BaseException as error:
                     clock(0.0)
                     if isinstance(error, KeyboardInterrupt):
@@ -63,7 +63,7 @@ class Views:
         return Triples(shares, to)
 
 
-def _read(given: Any, view: View, shares: NDArray[np.float64], size_drawn: random.Random) -> int:
+def _read(given: Any, view: View, shares: NDArray[np.float64], key: int) -> int:
     """What a bot answers, into shares [3] of fold, call and raise; what a raise goes to."""
     if not isinstance(given, Mapping):
         kind, to = _action(given, view)
@@ -82,7 +82,7 @@ def _read(given: Any, view: View, shares: NDArray[np.float64], size_drawn: rando
     if len(raises) < 2:
         return next(iter(raises), 0)
     # Of several sizes one is drawn, with luck that the bot has not seen.
-    return int(size_drawn.choices(list(raises), list(raises.values()))[0])
+    return int(random.Random(key).choices(list(raises), list(raises.values()))[0])
 
 
 def _action(action: Any, view: View) -> tuple[int, int]:

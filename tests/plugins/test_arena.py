@@ -254,6 +254,22 @@ class TestMatches:
             assert np.array_equal(alone.won, together.won)
             assert np.array_equal(alone.counts, together.counts)
 
+    def test_a_dask_cluster_with_a_bot_from_a_file(self, plugin_file) -> None:
+        from distributed import LocalCluster
+
+        use_plugins(Plugins().load([plugin_file(SHY)]))
+        one = match("shy", "lag", hands=400, session=20)
+        alone = play(one)
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            ) as cluster,
+            executor(dask=cluster.scheduler_address) as pool,
+        ):
+            together = play(one, pool)
+        assert np.array_equal(alone.won, together.won)
+        assert not together.faults
+
     def test_a_memory_lasts_a_session_and_meets_a_deal_once(self) -> None:
         met: list[tuple[int, int]] = []
 

@@ -400,7 +400,6 @@ def test_styles_differ_in_the_hands_they_play() -> None:
         assert np.mean(shares) == pytest.approx(wanted, abs=0.02)
 
 
-
 def test_sim_beats_a_calling_station() -> None:
     line = lines(["sim?trials=20", "call"], 2000)[0]
     assert line.rate - line.ci95 > 0.6
