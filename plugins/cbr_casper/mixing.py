@@ -15,7 +15,7 @@ _RARE = 0.01
 
 @reuse_policy("worth", batched=True)
 def worth(
-    retrieved: Retrieved | RetrievedMany, temperature: float = 0.3, imitate: float = 0.5
+    retrieved: Retrieved | RetrievedMany, temperature: float = 0.2, imitate: float = 1.0
 ) -> Floats:
     """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
     `temperature`).
