@@ -41,6 +41,9 @@ def export(
             return _tables(base, to, folder)
         suffix = writers[to].suffix or f".{to}"
         file = Path(out) if out else base.path.with_suffix(suffix)
+        if out is None and file.exists():
+            # It may be the log that the casebase was built from.
+            raise BadValue(f"{file} is there already; name another file with --out")
         return {str(file): _records(base, writers[to], file)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -104,13 +105,20 @@ def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int
     )
 
 
+def _same(one: object, two: object) -> bool:
+    """Whether two values are one; numbers are kept with seven digits."""
+    if isinstance(one, float | int) and isinstance(two, float | int):
+        return math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
+    return one == two
+
+
 def _against(answer: Explanation, other: Neighbour) -> str:
     if not other.is_alike:
         return "What speaks against it: nothing; no case with another solution is similar at all."
     differs = [
         f"{name} ({cell(other.values[name])})"
         for name, value in answer.target.items()
-        if name in other.values and other.values[name] != value
+        if name in other.values and not _same(other.values[name], value)
     ]
     return (
         f"What speaks against it: the nearest case with another solution ({_solutions(other)}, "

@@ -44,7 +44,9 @@ _Independent = Annotated[
 ]
 _Until = Annotated[
     float | None,
-    typer.Option("--until-width", help="Play on until every interval is at most ± this."),
+    typer.Option(
+        "--until-width", help="After --hands, play on until every interval is at most ± this."
+    ),
 ]
 _Adjust = Annotated[
     str,
@@ -201,10 +203,12 @@ def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -
     from cbr_arena.results import width_of
 
     parts: list[list[Played]] = [[] for _ in matches]
-    streams = [pieces_played(one, pool, endless=width is not None) for one in matches]
+    # Pieces of one size, with whole sessions for whoever remembers.
+    size = max((one.piece for one in matches if one.remembers), default=matches[0].piece)
+    streams = [pieces_played(one, pool, width is not None, size) for one in matches]
     total = sum(one.deals * one.seatings for one in matches)
     done, look = 0, 1
-    for pieces in zip(*streams, strict=False):
+    for pieces in zip(*streams, strict=True):
         for mine, piece in zip(parts, pieces, strict=True):
             mine.append(piece)
             done += len(piece.won) * matches[0].seatings

@@ -104,10 +104,10 @@ class Match:
         bot_of = np.array([specs.index(player.spec) for player in self.players])
         return Room(self.game, self.stack, self.seed, bots, bot_of, self.adjust == "aivat")
 
-    def pieces(self) -> Iterator[range]:
-        """Pieces of work, as deals, without end: whole sessions where somebody remembers."""
-        size = _SESSIONS * self.session if self.remembers else _PIECE
-        return (range(first, first + size) for first in count(0, size))
+    @property
+    def piece(self) -> int:
+        """Deals of one piece of work: whole sessions where somebody remembers."""
+        return _SESSIONS * self.session if self.remembers else _PIECE
 
     def seating(self, deal: Ints, way: Ints) -> Ints:
         """Which player has each seat [n, seats] at a deal, in one of the ways to seat them."""
@@ -182,14 +182,16 @@ class Played:
 
 
 def pieces_played(
-    match: Match, pool: Executor | None = None, endless: bool = False
+    match: Match, pool: Executor | None = None, endless: bool = False, piece: int = 0
 ) -> Generator[Played, None, None]:
-    """A match piece by piece, in order; `endless` goes on with further deals after its end."""
-    last = None if endless else match.deals
+    """A match piece by piece, in order; `endless` goes on with further deals after its end. Matches
+    that are played side by side have pieces of one size, which nothing else depends on."""
+    size, last = piece or match.piece, None if endless else match.deals
+    pieces = (range(first, first + size) for first in count(0, size))
     files = tuple(map(str, default_plugins().files))
     work = (
-        (match, piece if last is None else range(piece.start, min(piece.stop, last)), files)
-        for piece in takewhile(lambda piece: last is None or piece.start < last, match.pieces())
+        (match, deals if last is None else range(deals.start, min(deals.stop, last)), files)
+        for deals in takewhile(lambda deals: last is None or deals.start < last, pieces)
     )
     return in_order(pool, _piece, work)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from cbr.plots import save
 from cbr_arena.match import Match, Played
-from cbr_arena.results import Rate
+from cbr_arena.results import Rate, rate_of
 from cbr_arena.tournament import Tournament
 
 _COLOURS = (
@@ -28,18 +28,15 @@ def draw(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None
 
     first = matches[0]
     shown = (
-        [
-            (one.players[-1].name, what.judged[:, -1])
-            for one, what in zip(matches, played, strict=True)
-        ]
+        [(one.players[-1].name, what, -1) for one, what in zip(matches, played, strict=True)]
         if len(matches) > 1
-        else [(player.name, played[0].judged[:, at]) for at, player in enumerate(first.players)]
+        else [(player.name, played[0], at) for at, player in enumerate(first.players)]
     )
     with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
         figure = Figure(figsize=(10, 6), dpi=110, layout="constrained")
         axis = figure.subplots()
-        for (name, won), colour in zip(shown, _COLOURS, strict=False):
-            _line(axis, name, won, first.seatings, colour)
+        for (name, what, at), colour in zip(shown, _COLOURS, strict=False):
+            _line(axis, name, what.judged[:, at], what.session, first.seatings, colour)
         unit = "small bets" if first.game.betting == "limit" else "big blinds"
         axis.axhline(0, color="#999999", linewidth=0.8)
         axis.set_xlabel("hands played")
@@ -55,13 +52,18 @@ def draw(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None
         save(figure, path)
 
 
-def _line(axis: Any, name: str, won: np.ndarray, hands: int, colour: str) -> None:
+def _line(
+    axis: Any, name: str, won: np.ndarray, session: np.ndarray | None, hands: int, colour: str
+) -> None:
     count = np.arange(1, len(won) + 1)
     bank = won.cumsum() * hands
     # The interval of the bank so far, by how much blocks differ up to there.
     mean = bank / hands / count
     spread = np.sqrt(np.maximum(0.0, (won**2).cumsum() / count - mean**2))
-    width = 1.96 * spread * np.sqrt(count) * hands
+    # Where blocks of a session go together it is wider, and of one session there is none.
+    alone, together = rate_of(won).ci95 or 0.0, rate_of(won, session).ci95
+    wider = together / alone if together and alone else float(together is not None)
+    width = 1.96 * wider * spread * np.sqrt(count) * hands
     at = np.unique(np.linspace(0, len(won) - 1, _POINTS).astype(int))
     total = won.mean()
     axis.plot(count[at] * hands, bank[at], color=colour, label=f"{name}  {total:+.3f}")

@@ -7,13 +7,22 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from cbr.cli.output import emit, lines, note, table
 from cbr_arena.match import Match, Played
 from cbr_arena.results import Line, Rate, difference, lines_of
 from cbr_arena.tournament import Tournament
 
+#: Sessions that make a good interval.
+_FEW = 10
 #: The head of one more column, by adjustment.
 _ADJUSTED = {"all-in": ("all-ins on average",), "aivat": ("without luck",)}
+
+
+def _adjusted(match: Match) -> str:
+    found = _ADJUSTED.get(match.adjust)
+    return f", {found[0]} ({match.adjust})" if found else ""
 
 
 def unit_of(match: Match) -> str:
@@ -66,6 +75,7 @@ def show(
         lines(f"{vs[0]} less {vs[1]} on the same deals: {_rate(better)} {unit}")
     for spec, means in _figures(played).items():
         table(spec, ["figure", "mean"], list(means.items()))
+    _few_sessions(matches, played)
     _faults(_told(found, vs))
 
 
@@ -100,6 +110,17 @@ def _row(line: Line) -> tuple[object, ...]:
 
 def _rate(rate: Line | Rate) -> str:
     return f"{rate.rate:+.3f}" + ("" if rate.ci95 is None else f" ± {rate.ci95:.3f}")
+
+
+def _few_sessions(matches: Sequence[Match], played: Sequence[Played]) -> None:
+    """Say why there is no interval, or a wide one."""
+    sessions = [len(np.unique(one.session)) for one in played if one.session is not None]
+    if sessions and min(sessions) < _FEW:
+        note(
+            f"bots remembered something, so intervals are over sessions, of which there "
+            f"{'is one' if min(sessions) == 1 else f'are {min(sessions)}'}; play more --hands, or "
+            f"shorter ones than --session {matches[0].session}"
+        )
 
 
 def _faults(found: Sequence[Line]) -> None:
@@ -155,7 +176,7 @@ def show_tournament(
     else:
         table(
             f"heads-up, {first.game.betting}, {hands:,} hands in {len(matches)} matches, "
-            f"seed {first.seed}: {unit_of(first)} by total bankroll",
+            f"seed {first.seed}: {unit_of(first)} by total bankroll{_adjusted(first)}",
             ["bot", "total", "run-off", *(found.names[bot] for bot in order)],
             [
                 (
@@ -172,5 +193,6 @@ def show_tournament(
             + ", ".join(f"{found.names[bot]} drops at {_rate(rate)}" for bot, rate in dropped[:-1])
             + f"; {found.names[dropped[-1][0]]} is left"
         )
+    _few_sessions(matches, played)
     for one, what in zip(matches, played, strict=True):
         _faults(lines_of(one, what))

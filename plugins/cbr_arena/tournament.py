@@ -8,8 +8,8 @@ over deals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -35,7 +35,8 @@ class Tournament:
 
     names: Sequence[str]
     won: Floats
-    session: Ints | None = None
+    #: Sessions of the blocks of a pair in which something was remembered.
+    sessions: Mapping[tuple[int, int], Ints] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -46,17 +47,22 @@ class Tournament:
         won = np.zeros((blocks, count, count))
         for (a, b), what in zip(pairs_of(players), played, strict=True):
             won[:, a, b], won[:, b, a] = what.judged.T
-        remembered = [what.session for what in played if what.session is not None]
-        session = remembered[0] if remembered else None
-        return cls([player.name for player in players], won, session)
+        sessions = {
+            pair: what.session
+            for (a, b), what in zip(pairs_of(players), played, strict=True)
+            if what.session is not None
+            for pair in ((a, b), (b, a))
+        }
+        return cls([player.name for player in players], won, sessions)
 
     def against(self, a: int, b: int) -> Rate:
-        return rate_of(self.won[:, a, b], self.session)
+        return rate_of(self.won[:, a, b], self.sessions.get((a, b)))
 
     def total(self, bot: int, others: Sequence[int] | None = None) -> Rate:
         """What a bot won a hand on average over its opponents."""
         chosen = [other for other in others or range(len(self.names)) if other != bot]
-        return rate_of(self.won[:, bot, chosen].mean(axis=1), self.session)
+        mine = [self.sessions[bot, other] for other in chosen if (bot, other) in self.sessions]
+        return rate_of(self.won[:, bot, chosen].mean(axis=1), mine[0] if mine else None)
 
     @property
     def by_total(self) -> list[int]:

@@ -31,7 +31,7 @@ def worth(
     taken, value = retrieved.taken, retrieved.mean_value()
     shares = taken / np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
     known = ~np.isnan(value)
-    best = np.where(known, value, -np.inf).max(axis=-1, keepdims=True)
+    best = np.where(known, value, -1e300).max(axis=-1, keepdims=True)
     ahead = np.where(known, value, best) - best
     mixed = np.where(known, (shares + _RARE) ** imitate * np.exp(ahead / temperature), 0.0)
     several = known.sum(axis=-1, keepdims=True) > 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
-from cbr.errors import EmptyStage
+from cbr.errors import BadValue, EmptyStage
 from cbr.lacking import Lacking, lacking_in
 from cbr.plugins import default_plugins
 from cbr.retrieve import RetrievedMany, Retriever, retriever
@@ -46,6 +46,12 @@ class Street:
             )
         self.retriever: Retriever = retriever(base, stage, **options)
         self.case_type: CaseType = as_loaded(base.case_type(stage), default_plugins())
+        for feature in self.case_type.indexed:
+            if feature.computed and feature.compute is None:
+                raise BadValue(
+                    f"feature {feature.name!r} of {base.path} is computed by a plugin that is not "
+                    "loaded; load it with --plugin FILE.py"
+                )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
         spec = Spec.parse(self.reuse)

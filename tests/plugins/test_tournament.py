@@ -43,6 +43,30 @@ def test_the_interval_of_a_total_is_over_deals() -> None:
     assert found.against(0, 1).ci95 > 1
 
 
+def test_sessions_belong_to_their_pair() -> None:
+    rng = np.random.default_rng(2)
+    won = np.zeros((100, 3, 3))
+    won[:, 0, 1], won[:, 0, 2] = rng.normal(size=(2, 100))
+    sessions = {(0, 1): np.zeros(100, int), (1, 0): np.zeros(100, int)}
+    found = Tournament(["a", "b", "c"], won, sessions)
+    assert found.against(0, 1).ci95 is None
+    assert found.against(0, 2).ci95 is not None
+    assert found.total(0).ci95 is None
+
+
+def test_bots_that_remember_play_among_those_that_do_not(cbr) -> None:
+    """Pieces of work differ in size; every pair plays all its hands."""
+    words = ["match", "call", "lag", "waterman", "--tournament", "--hands", 4000]
+    found = cbr(*words, "--session", 20, "--json").json
+    assert found["hands"] == 12_000
+    found = cbr("match", "lag", "--vs", "waterman", "call", "--hands", 4000, "--json").json
+    assert [bot["hands"] for bot in found["bots"]] == [4000] * 3
+    a, b, *_ = found["bots"]
+    assert found["difference"]["rate"] == pytest.approx(a["rate"] - b["rate"])
+    answer = cbr("match", "waterman", "lag", "--hands", 200)
+    assert "of which there is one; play more --hands" in answer.err
+
+
 class TestCommand:
     WORDS = ("match", "call", "lag", "random", "--tournament", "--hands", 400)
 
