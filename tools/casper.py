@@ -97,6 +97,7 @@ def main() -> None:
             for name, spec in _bots(bases)
         ]
     _plot(seats, out / "casper.png")
+    _say(f"drawn in {out / 'casper.png'}")
     if given.json:
         print(json.dumps([asdict(seat) for seat in seats], indent=2))
     else:
