@@ -16,6 +16,7 @@ from cbr.casebase import Casebase
 from cbr.decisions import Decision
 from cbr.index import Reach
 from cbr.lacking import Lacking
+from cbr.ranking import TOLERANCE
 from cbr.retrieve import Retrieved
 from cbr.reuse import Proposal
 from cbr.spec import Spec
@@ -60,7 +61,8 @@ class Explanation:
     """A query's whole answer, in plain values that JSON can hold.
 
     `lacking` are allowed solutions that no case has, with how often hidden decisions take them.
-    `decision` is what was really done, where the target is a decision of the casebase.
+    `decision` is what was really done, where the target is a decision of the casebase. `fallback`
+    is the threshold that no case came up to, where the nearest were taken all the same.
     """
 
     stage: str
@@ -79,6 +81,7 @@ class Explanation:
     nearest_other: Neighbour | None
     lacking: dict[str, float]
     decision: Decision | None
+    fallback: float | None = None
 
     @property
     def alike(self) -> list[Neighbour]:
@@ -125,7 +128,15 @@ def explain(
         nearest_other=_nearest_other(retrieved, proposal, base),
         lacking=_rates(lacking, retrieved, proposal),
         decision=decision,
+        fallback=_fallback(retrieved),
     )
+
+
+def _fallback(retrieved: Retrieved) -> float | None:
+    above = retrieved.retriever.policy.looks.above
+    # A policy that has no threshold looks above what no case can reach, or none can miss.
+    short = len(retrieved.number) and retrieved.similarity[0] <= above - TOLERANCE
+    return float(above) if short and above <= 1.0 else None
 
 
 def _rates(lacking: Lacking | None, retrieved: Retrieved, proposal: Proposal) -> dict[str, float]:

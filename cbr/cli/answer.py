@@ -17,6 +17,8 @@ def show_answer(answer: Explanation, record: str) -> None:
     """The answer as text; `record` is what the domain calls one."""
     cases = "case" if answer.retrieved_cases == 1 else "cases"
     retrieved = f"Retrieved {answer.retrieved_cases:.4g} {cases} by {answer.policy}"
+    if answer.fallback is not None and answer.alike:
+        retrieved += f" (none comes up to {answer.fallback:g}, so the nearest)"
     if answer.decision is not None:
         lines(f"{_named(answer.decision, record)}, asked of all other {record}s")
     alike = answer.alike

@@ -237,7 +237,11 @@ def learn_weights(
             ["feature", "weight"],
             [(feature, round(weight, 1)) for feature, weight in learned[name].items()],
         )
-    lines(f"wrote {out}; try it: cbr evaluate {file} --weights {out}")
+    if first < 1.0:
+        asked = f'--last {1 - first:.3g} --weights "" --weights {out}'
+        lines(f"wrote {out}; try it: cbr evaluate {file} {asked}")
+    else:
+        lines(f"wrote {out}; to see what it gains, learn with --first 0.8 and evaluate the rest")
 
 
 def _gains(found: Learned) -> dict[str, Any]:

@@ -115,7 +115,8 @@ def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = F
     if not changed:
         lines(f"{file} has these weights already")
         return
-    lines(f"{file}: {', '.join(changed)} has other weights now, by {weights}")
+    have = "has" if len(changed) == 1 else "have"
+    lines(f"{file}: {', '.join(changed)} {have} other weights now, by {weights}")
     stale = [saved for saved in states if saved.state == "stale" and saved.stage in changed]
     if stale:
         kinds = ", ".join(f"{saved.kind} of {saved.stage}" for saved in stale)

@@ -364,3 +364,14 @@ class TestPlot:
             answer = cbr("query", cars_db, "--case", CASE, "--plot", out)
             assert (answer.code, answer.err.count("\n")) == (2, 1)
             assert why in answer.err
+
+
+def test_a_fallback_is_named(cbr, cars_db) -> None:
+    """Where nothing comes up to the threshold, the answer does not look as if something did."""
+    words = ["query", cars_db, "--case", "price=7000,age=6,mileage=90,power=90,fuel=diesel"]
+    far = cbr(*words, "--policy", "threshold?above=0.9999&fallback=3")
+    assert "(none comes up to 0.9999, so the nearest)" in " ".join(far.out.split())
+    json = [*words, "--json"]
+    assert cbr(*json, "--policy", "threshold?above=0.9999&fallback=3").json["fallback"] == 0.9999
+    for policy in ("threshold?above=0.2", "top?k=3", "radius?above=0.3"):
+        assert cbr(*json, "--policy", policy).json["fallback"] is None

@@ -22,7 +22,6 @@ from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
-from cbr_arena.tables import Room
 from cbr_casper.bot import CaseBot, legal, triples
 from cbr_casper.habits import CLASSES, CONTEXTS, KINDS, Habits, replay_bodies
 from cbr_casper.label import label
@@ -353,9 +352,3 @@ class TestLabels:
             answer = cbr(*words)
             assert (answer.code, answer.err.count("\n")) == (2, 1)
             assert says in answer.err
-
-
-def test_a_room_can_be_made_by_hand(base: Path) -> None:
-    bot = CaseBot(str(base))
-    room = Room(Game(), 10_000, 1, [bot], np.zeros(2, np.int64))
-    assert not room.remembers
