@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from cbr_arena.bots import CALL as CALL
     from cbr_arena.bots import FOLD as FOLD
+    from cbr_arena.bots import GAMES as GAMES
     from cbr_arena.bots import RAISE as RAISE
     from cbr_arena.bots import Actions as Actions
     from cbr_arena.bots import Bot as Bot
@@ -37,16 +38,28 @@ if TYPE_CHECKING:
     from cbr_arena.bots import Triples as Triples
     from cbr_arena.bots import bot as bot
     from cbr_arena.chance import Chance as Chance
+    from cbr_arena.logs import plain_name as plain_name
     from cbr_arena.match import Match as Match
     from cbr_arena.match import play as play
+    from cbr_arena.players import Player as Player
+    from cbr_arena.players import build as build
+    from cbr_arena.players import players_of as players_of
+    from cbr_arena.records import texts as texts
+    from cbr_arena.tables import Room as Room
+    from cbr_arena.tables import Sitting as Sitting
 
 _HOME = {
     **dict.fromkeys(
         ("FOLD", "CALL", "RAISE", "Actions", "Triples", "Bot", "BotKind", "Figure", "bot"), "bots"
     ),
+    "GAMES": "bots",
     "Chance": "chance",
+    "plain_name": "logs",
     "Match": "match",
     "play": "match",
+    **dict.fromkeys(("Player", "build", "players_of"), "players"),
+    "texts": "records",
+    **dict.fromkeys(("Room", "Sitting"), "tables"),
 }
 
 __all__ = [*_HOME]

@@ -62,7 +62,10 @@ class Bot(Protocol):
     situations are of, [n]; what is written there stays. `remember` is asked after every hand that
     the bot sat in, with the tables as its seat saw them at the end [n, WIDTH] and its seats [n].
     A bot may have `figures` with a method `take` that gives a `Figure` by name and begins anew:
-    matches add them up and show them.
+    matches add them up and show them. And it may have `explain(situations, memory) -> str`, which
+    tells why it acts as it does in one situation (a batch of 1, as `act` gets it): some lines of at
+    most 76 characters for a person (`cbr play` shows them). It changes nothing, and it need not
+    tell the bot's cards.
     """
 
     memory: np.dtype[Any] | None

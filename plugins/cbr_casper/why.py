@@ -1,0 +1,183 @@
+"""Why the CBR bot acts as it does: what it retrieved, what these cases did, and what that is worth.
+
+The figures are those of `cbr.explain`, which `cbr query` shows; here they are told in few lines.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from textwrap import fill
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.case import Value
+from cbr.explain import Explanation, Neighbour, explain
+from cbr.index import Scan
+from cbr.retrieve import Retrieved
+from cbr.reuse import reuse
+from cbr_casper.streets import Street
+from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.situation.pending import Pending
+
+_WIDTH = 76
+_WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
+#: Neighbours that are told of, and features of each in which it differs.
+_NEAR, _DIFFERENT = 4, 3
+
+
+def why(street: Street, situations: Pending, allowed: NDArray[np.bool_]) -> str:
+    """One decision on a street, where `allowed` [1, solutions] is legal."""
+    answer = street.answer(situations, allowed)
+    retrieved = answer.retrieved[0]
+    legal = [name for name, may in zip(street.solutions, allowed[0], strict=True) if may]
+    proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
+    found = explain(_nearest(retrieved), proposal, lacking=street.lacking)
+    known = (answer.chances[0], retrieved.taken, retrieved.mean_outcome(), retrieved.mean_value())
+    actions = {
+        name: _Action(*figures)
+        for name, *figures in zip(street.solutions, *(part.tolist() for part in known), strict=True)
+        if name in legal
+    }
+    unit = "small bets" if BETTING[street.case_type.domain] == "limit" else "big blinds"
+    return "\n".join(
+        [
+            _retrieved(retrieved, found.fallback),
+            _asked(found),
+            *_actions(actions, retrieved.cases, unit),
+            *_lacking(found),
+            *_neighbours(found),
+        ]
+    )
+
+
+class _Action(NamedTuple):
+    """How likely an action is, in how many retrieved cases it was taken, and what it earned there
+    and is worth on average (NaN unknown)."""
+
+    chance: float
+    cases: float
+    earned: float
+    worth: float
+
+
+def _nearest(retrieved: Retrieved) -> Retrieved:
+    """The nearest ones, in a stage that has nothing else: then it costs no more to tell of them in
+    a large casebase."""
+    retrieved = dataclasses.replace(
+        retrieved,
+        number=retrieved.number[:_NEAR],
+        similarity=retrieved.similarity[:_NEAR],
+        share=retrieved.share[:_NEAR],
+    )
+    vectors, number = retrieved.vectors, retrieved.number
+    spans = [np.arange(vectors.start[one], vectors.start[one + 1]) for one in number]
+    cases = np.concatenate(spans)
+    some = dataclasses.replace(
+        vectors,
+        digest="",
+        values=vectors.values[number],
+        counts=vectors.counts[number],
+        outcome_sum=vectors.outcome_sum[number],
+        outcome_count=vectors.outcome_count[number],
+        case_ids=vectors.case_ids[cases],
+        case_solutions=vectors.case_solutions[cases],
+        start=np.cumsum([0, *map(len, spans)]),
+        beside=None,
+        value_sum=None,
+        value_count=None,
+    )
+    mine = retrieved.retriever
+    small = dataclasses.replace(mine, vectors=some, index=Scan(some, mine.measures))
+    return dataclasses.replace(retrieved, retriever=small, number=np.arange(len(number)))
+
+
+def _retrieved(retrieved: Retrieved, fallback: float | None) -> str:
+    count = f"{retrieved.cases:.4g} case{'' if retrieved.cases == 1 else 's'}"
+    span, last = (f"{retrieved.similarity[place]:.3f}" for place in (0, -1))
+    span += "" if last == span else f" to {last}"
+    short = f"; none comes up to {fallback:g}, so the nearest" if fallback else ""
+    return fill(f"Retrieved {count} of similarity {span}{short}.", _WIDTH)
+
+
+def _asked(found: Explanation) -> str:
+    """What was compared."""
+    told = ", ".join(f"{name} {_short(value)}" for name, value in found.target.items())
+    return fill(f"Asked for {told}.", _WIDTH)
+
+
+def _actions(actions: dict[str, _Action], retrieved: float, unit: str) -> list[str]:
+    """The chance of each legal action, and what is known of it."""
+    valued = any(not math.isnan(action.worth) for action in actions.values())
+    heads = ["chance", "cases", "earned", *(["worth"] if valued else [])]
+    lines = [" " * 10 + "".join(f"{head:>9}" for head in heads) + f"   in {unit}"]
+    for name, (chance, cases, earned, worth) in actions.items():
+        # In no-limit there are many sizes, most of which nobody ever bet.
+        if chance > 0.0 or len(actions) <= len(_WORDS):
+            line = f"{_word(name):<10}{chance:>9.0%}{cases:>9.4g}{_money(earned):>9}"
+            lines.append(line + (f"{_money(worth):>9}" if valued else ""))
+    rest = retrieved - sum(action.cases for action in actions.values())
+    if rest > 1e-6:
+        lines.append(f"{'not legal':<10}{'':>9}{rest:>9.4g}")
+    return lines
+
+
+def _lacking(found: Explanation) -> list[str]:
+    return [
+        fill(
+            f"No case has {_word(name)}: how often ({rate:.0%}) is taken from hidden decisions "
+            "that look alike.",
+            _WIDTH,
+        )
+        for name, rate in found.lacking.items()
+    ]
+
+
+def _neighbours(found: Explanation) -> list[str]:
+    """The nearest cases with the features in which they differ most, by what that cost."""
+    lines = [f"{'case':>8}{'similar':>9}  {'did':<12}{'earned':>7}  differs in (similarity there)"]
+    for near in found.neighbours:
+        more = f"+{len(near.case_ids) - 1}" if len(near.case_ids) > 1 else ""
+        did = ", ".join(_did(solution) for solution in near.solutions)
+        head = f"{near.case_ids[0]}{more}".rjust(8) + f"{near.similarity:>9.3f}  {did:<12.12}"
+        lines.append(f"{head}{_money(near.mean_outcome):>7}  {_differs(found, near)}")
+    return lines
+
+
+def _differs(found: Explanation, near: Neighbour) -> str:
+    lost = {
+        name: found.weights[name] * (1.0 - local)
+        for name, local in near.local.items()
+        if local is not None and found.weights[name] * (1.0 - local) > 1e-6
+    }
+    most = sorted(lost, key=lambda name: -lost[name])[:_DIFFERENT]
+    text, room = "", _WIDTH - 40
+    for name in most:
+        part = f"{name} {_short(near.values[name])} ({near.local[name]:.2f})"
+        if len(text) + len(part) + 2 <= room:
+            text += f", {part}" if text else part
+    return text or "nothing"
+
+
+def _did(solution: str) -> str:
+    """A solution of a neighbour, perhaps with how often."""
+    count, space, name = solution.rpartition(" ")
+    return f"{count}{space}{_word(name)}"
+
+
+def _word(solution: str) -> str:
+    """
+    >>> _word("f"), _word("r1/2")
+    ('fold', 'raise 1/2')
+    """
+    return f"{_WORDS.get(solution[0], solution[0])} {solution[1:]}".rstrip()
+
+
+def _money(amount: float | None) -> str:
+    return "-" if amount is None or math.isnan(amount) else f"{amount:+.2f}" if amount else "0"
+
+
+def _short(value: Value) -> str:
+    return f"{round(value, 3):g}" if isinstance(value, float) else str(value)

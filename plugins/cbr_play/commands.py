@@ -1,0 +1,156 @@
+"""``cbr play``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli.options import Json
+from cbr.cli.output import emit, waiting
+
+if TYPE_CHECKING:
+    from cbr_play.screen import Screen
+    from cbr_play.session import Session
+    from cbr_play.talk import Talk
+
+_Bots = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="BOT",
+        help="Who plays against you: names with options as in `cbr match`, lag*2 for two of one.",
+        show_default=False,
+    ),
+]
+_Game = Annotated[str, typer.Option(metavar="limit|nolimit", help="What is played.")]
+_Stack = Annotated[
+    int | None, typer.Option(min=1, help="Stacks in big blinds; 1,000 in limit, 100 in no-limit.")
+]
+_Hands = Annotated[int, typer.Option(min=0, help="Hands to play; 0: until you quit.")]
+_Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=2**63 - 1, help="Seed of deals and bots; without it another every time."
+    ),
+]
+_Name = Annotated[str, typer.Option(help="What you are called.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.phhs", help="Where hands are saved; without it a new file in casebases/."
+    ),
+]
+_Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Show why bots that play from cases acted; key e at once."),
+]
+
+#: Who is there if nobody is named: bots that need no file.
+_DEFAULT = {
+    "limit": ("loki*2", "lag*2", "miniloki"),
+    "nolimit": ("miniloki?size=3/4*2", "lag?size=1/2*2", "ace1?size=1"),
+}
+
+
+def add(app: typer.Typer) -> None:
+    app.command("play", epilog="Example: cbr play cbr:casebases/sample.db 'loki*2' --explain")(play)
+
+
+def play(
+    bots: _Bots = None,
+    game: _Game = "limit",
+    stack: _Stack = None,
+    hands: _Hands = 0,
+    seed: _Seed = None,
+    name: _Name = "you",
+    out: _Out = None,
+    explain: _Explain = False,
+    json: Json = False,
+) -> None:
+    """Play against bots in the terminal, with single keys: ? shows which.
+
+    The button moves on with each hand, and stacks are refilled as in a match; what everybody won so
+    far stands in the table. Each hand is saved as PHH when it is over, with everybody's cards, so
+    that `cbr build` makes cases of it. Bots remember what they saw until the session ends.
+
+    Where stdin is no terminal, keys are read as lines: c, f, r 400.
+    """
+    import secrets
+    from datetime import datetime
+
+    from cbr.cli.output import console
+    from cbr.errors import BadValue, NoSuchName
+    from cbr_arena import GAMES, Match, Player, plain_name, players_of
+    from cbr_holdem.table.game import MOST_SEATS, Game
+    from cbr_holdem.table.hand import verify_names
+    from cbr_play.keys import keyboard
+    from cbr_play.saving import Log, fresh_path
+    from cbr_play.screen import Screen
+    from cbr_play.session import Session
+    from cbr_play.talk import Talk
+
+    if game not in GAMES:
+        raise NoSuchName("game", game, GAMES)
+    players = [Player(name.strip(), ""), *players_of(bots or _DEFAULT[game])]
+    if len(players) > MOST_SEATS:
+        raise BadValue(f"{len(players)} players with you; a table has 2 to {MOST_SEATS} seats")
+    verify_names([plain_name(player.name) for player in players])
+    terms = Game(game, 50, 100)
+    match = Match(
+        players,
+        game=terms,
+        stack=(stack or 0) * terms.big_blind,
+        seed=secrets.randbelow(10**9) if seed is None else seed,
+    )
+    log = Log(out or fresh_path(datetime.now()))
+    screen = Screen(console(), match, hands)
+    slow = "compiling what is needed, once on a machine; that takes up to a minute"
+    with waiting(slow, 6.0) as ready, keyboard() as keys:
+        talk = Talk(keys, screen, explain, ready)
+        session = Session(match, talk.turn, log)
+        try:
+            _play(session, talk, hands)
+        except KeyboardInterrupt:
+            _farewell(session, screen, json)
+            raise
+        _farewell(session, screen, json)
+
+
+def _play(session: Session, talk: Talk, hands: int) -> None:
+    """Hand after hand, until there are enough or the person leaves."""
+    from cbr_play.person import Left
+
+    try:
+        while not hands or session.hands < hands:
+            ended = session.play()
+            talk.after(session, ended, last=session.hands == hands)
+    except Left as left:
+        if left.__cause__ is not None:
+            raise left.__cause__ from None
+
+
+def _farewell(session: Session, screen: Screen, json: bool) -> None:
+    """What was won, and where it is written."""
+    match, log = session.match, session.log
+    if json:
+        won = zip(match.players, session.totals, strict=True)
+        emit(
+            {
+                "file": str(log.path) if log.hands else None,
+                "game": match.game.betting,
+                "hands": session.hands,
+                "seed": match.seed,
+                "players": [{"name": player.name, "won": chips} for player, chips in won],
+            }
+        )
+        return
+    screen.say("")
+    if session.playing:
+        screen.say("The hand that was not over does not count.")
+    if not session.hands:
+        screen.say("No hand was played to its end, so nothing is saved.")
+        return
+    screen.totals(session.hands, session.totals)
+    screen.line(f"Saved in {log.path} (seed {match.seed}). To make cases of it:")
+    screen.line(f"cbr build {log.path} --out {log.path.with_suffix('.db')}")

@@ -1,0 +1,113 @@
+"""Hand after hand at one table of the arena, with the luck, memories and guards of a match."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from cbr_arena import Match, Room, Sitting, build, plain_name, texts
+from cbr_holdem.situation.view import Move, View
+from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.table import Table
+from cbr_play.person import Done, Person
+from cbr_play.saving import Log
+from cbr_play.watching import Decision, Watched
+
+#: The number of the person among the players.
+ME = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """A hand that is over: the player of each seat, and what bots did wrong, by player."""
+
+    hand: Hand
+    seats: list[int]
+    faults: list[tuple[int, str]]
+
+    @cached_property
+    def table(self) -> Table:
+        return Table.of(self.hand)
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        return View(self.table.rows, self.hand.game).moves
+
+    @property
+    def won(self) -> list[float]:
+        """What each seat won or lost."""
+        return self.table.payoffs
+
+    @property
+    def uncalled(self) -> list[int]:
+        """What each seat bet and nobody called, which never was in the pot."""
+        paid = self.table.tables.paid[0, : self.table.seats].tolist()
+        most, next_most = sorted(paid)[-1], sorted(paid)[-2]
+        return [most - next_most if chips == most else 0 for chips in paid]
+
+    @property
+    def pot(self) -> int:
+        return self.table.pot - max(self.uncalled)
+
+    @property
+    def taken(self) -> dict[int, float]:
+        """What each seat that won anything took out of the pot."""
+        paid = self.table.tables.paid[0, : self.table.seats].tolist()
+        rows = zip(self.won, paid, self.uncalled, strict=True)
+        found = {seat: won + chips - back for seat, (won, chips, back) in enumerate(rows)}
+        return {seat: chips for seat, chips in found.items() if chips > 0}
+
+
+class Session:
+    """A person, who is player `ME` of the match, among bots that go on remembering."""
+
+    def __init__(self, match: Match, ask: Callable[[Session, View], Done], log: Log) -> None:
+        self.match, self.log = match, log
+        self.asked: list[Decision] = []
+        self.hands = 0
+        self.playing = False
+        self.totals = [0.0] * match.seats
+        others = [player.spec for player in match.players[ME + 1 :]]
+        specs = list(dict.fromkeys(others))
+        bots = [build(spec, match.game.betting) for spec in specs]
+        self.explains = any(hasattr(bot, "explain") for bot in bots)
+        self.room = Room(
+            match.game,
+            match.stack,
+            match.seed,
+            [
+                Person(partial(ask, self)),
+                *(Watched(bot, self.asked) if hasattr(bot, "explain") else bot for bot in bots),
+            ],
+            np.array([0, *(1 + specs.index(spec) for spec in others)]),
+        )
+        self.room.begin(1)
+
+    @property
+    def seats(self) -> list[int]:
+        """The player of each seat in the hand that is played, or comes next."""
+        return self._seating()[0].tolist()  # type: ignore[no-any-return]
+
+    def play(self) -> Ended:
+        """Play a hand, and save it."""
+        self.asked.clear()
+        self.playing = True
+        before = Counter(self.room.faults)
+        sitting = Sitting(np.array([self.hands]), self._seating(), np.zeros(1, np.int64))
+        rows = self.room.play(sitting)
+        names = [plain_name(player.name) for player in self.match.players]
+        [text] = texts(rows, sitting, self.match.game, names)
+        ended = Ended(Hand.read(text), self.seats, list(self.room.faults - before))
+        self.log.add(text)
+        for player, won in zip(ended.seats, ended.won, strict=True):
+            self.totals[player] += won
+        self.hands += 1
+        self.playing = False
+        return ended
+
+    def _seating(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        return self.match.seating(np.array([self.hands]), np.zeros(1, np.int64))

@@ -1,0 +1,82 @@
+"""Bots that can say why: what they were asked in a hand, kept to be explained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import CbrError
+from cbr.guard import guarded
+from cbr_holdem.cards.card import names
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
+from cbr_holdem.table.rules import ACTOR, BOARD, HOLE, MOVES, STREET
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a bot was asked: the table as its seat saw it [1, WIDTH], and what it remembered."""
+
+    bot: Any
+    seen: NDArray[np.int64]
+    game: Game
+    memory: Any
+
+    @property
+    def seat(self) -> int:
+        return int(self.seen[0, ACTOR])
+
+    @property
+    def move(self) -> int:
+        """Which move of the hand it is, from 0."""
+        return int(self.seen[0, MOVES])
+
+    @property
+    def street(self) -> str:
+        return STREETS[int(self.seen[0, STREET])]
+
+    @property
+    def hole(self) -> str:
+        at = HOLE + 2 * self.seat
+        return names(self.seen[0, at : at + 2])
+
+    @property
+    def board(self) -> str:
+        shown = BOARD_CARDS[int(self.seen[0, STREET])]
+        return names(self.seen[0, BOARD : BOARD + shown])
+
+    def why(self) -> str:
+        """What the bot says to it; a sentence about what failed, if it fails."""
+        situations = Pending(self.seen, self.game, np.zeros(1, np.int64))
+        try:
+            with guarded("explaining"):
+                return str(self.bot.explain(situations, self.memory)).rstrip()
+        except CbrError as error:
+            return f"no explanation: {error}"
+
+
+class Watched:
+    """A bot as it is, but what it is asked goes into a list."""
+
+    def __init__(self, bot: Any, asked: list[Decision]) -> None:
+        self._bot, self._asked = bot, asked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bot, name)
+
+    def act(self, situations: Pending, memory: Any, chance: Any) -> Any:
+        kept = None if memory is None else memory.copy()
+        seen = situations.seen()
+        self._asked += [
+            Decision(
+                self._bot,
+                seen[at : at + 1],
+                situations.game,
+                None if kept is None else kept[at : at + 1],
+            )
+            for at in range(situations.count)
+        ]
+        return self._bot.act(situations, memory, chance)
