@@ -33,19 +33,22 @@ class Tree(NamedTuple):
     feature, and its children are those from `first` to `last`: in the last level, vectors.
 
     `places` are the features in the order in which they are looked at, the levels first. `codes`
-    [m, d] are in that order, and `exact` [m, d] by feature: there `wide` says for each which of
-    those that are cut into spans it is; -1 for the others. `number` [m] is what a vector is called.
+    [m, d] are by feature, and `below` [m, d - levels] those that are looked at behind the levels:
+    a search walks along them, so they stand close together. `wide` says of each feature which of
+    those that are cut into spans it is, -1 for the others, and `spans` into how many. `number` [m]
+    is what a vector is called.
     """
 
-    code: NDArray[np.int32]
-    first: Ints
-    last: Ints
+    code: NDArray[np.uint8]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
     top: int
     levels: int
     places: Ints
-    codes: NDArray[np.int32]
-    exact: NDArray[np.int32]
+    codes: NDArray[np.uint8]
+    below: NDArray[np.uint8]
     wide: Ints
+    spans: Ints
     cases: Ints
     number: Ints
 
@@ -54,7 +57,8 @@ class Asked(NamedTuple):
     """Targets: their values, and weights with the sum of them.
 
     Similarities of a target's value to each code stand in the `table` from its place in `rows` on,
-    and in front of them one that none exceeds.
+    and in front of them one that none exceeds. Those to a span are to what is most like it there;
+    behind them stand those to what is least.
     """
 
     values: Floats
@@ -93,71 +97,65 @@ def _goal(lost, reach):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _wider(lost, held, reach):  # type: ignore[no-untyped-def]
     """How much may be lost next, when so many cases were found."""
-    above, _, fallback = reach
+    above, cap, fallback = reach
     most = 1.0 - above
     if lost < most:
+        # What is found grows with a high power of what may be lost, so few now are few next time.
         # The last of these steps is a millionth wider than the threshold, and never a bit narrower.
-        return 2.0 * lost if 2.0 * lost < most else most + 1e-6
-    # What is found grows with a high power of what may be lost.
+        return 2.0 * lost if 2.0 * lost < most and 8.0 * held > cap else most + 1e-6
     grown = 1.02 * (fallback / held) ** 0.2 if held else 1.5
     lost *= min(max(grown, 1.04), 1.5 if most <= 0 else 1.25)
     return lost if lost < 1.0 and np.isfinite(fallback) else 2.0
 
 
 @njit(cache=True, nogil=True)
-def find(tree, asked, now, lost, reach):  # type: ignore[no-untyped-def]
-    """All at once, where every feature's similarities are looked up."""
-    start, position, _ = descend(tree, asked, now, lost, True, reach)
-    similarity = score(start, position, tree, asked, now, np.empty((0, 0)))
-    return rank(start, position, similarity, tree, np.ones(len(start) - 1, np.bool_), reach)
+def descend(tree, asked, now, lost, reach):  # type: ignore[no-untyped-def]
+    """Positions that hold what the reach wants of each target `now`, and some more.
 
-
-@njit(cache=True, nogil=True)
-def descend(tree, asked, now, lost, until_enough, reach):  # type: ignore[no-untyped-def]
-    """Positions that may come near enough, and how far they have come, for the targets `now`.
-
-    With `until_enough` more is allowed to be lost until the reach has what it wants. Ends after the
-    target with which there are more than can be held.
+    Ends after the target with which there are more than can be held.
     """
     code, first, last, levels = tree.code, tree.first, tree.last, tree.levels
-    codes, table = tree.codes, asked.table
-    features = codes.shape[1]
+    below, table = tree.below, asked.table
+    features = len(tree.places)
     size = 1024
     position = np.empty(size, np.int64)
-    part = np.empty(size, np.float64)
     start = np.zeros(len(now) + 1, np.int64)
     here, end = np.empty(levels, np.int64), np.empty(levels, np.int64)
     sofar = np.zeros(levels, np.float64)
-    weight, rest = np.empty(features), np.empty(features)
+    weight, need = np.empty(features), np.empty(features)
     row = np.empty(features, np.int64)
     n = 0
     for q in range(len(now)):
         target = now[q]
-        come = 0.0
-        for step in range(features - 1, -1, -1):
-            place = tree.places[step]
-            weight[step] = asked.weights[target, place]
-            row[step] = asked.rows[target, place]
-            rest[step] = come  # what the features after it can still bring
-            come += weight[step] * table[row[step] - 1]
-        may = lost[q]
+        for step in range(features):
+            weight[step] = asked.weights[target, tree.places[step]]
+            row[step] = asked.rows[target, tree.places[step]]
+        may = lost
         while True:
             n = start[q]
-            limit = (1.0 - may - SLACK) * asked.whole[target]
             enough, inside = _goal(may, reach)
             sure = (inside + SLACK) * asked.whole[target]
+            # What must have come at each step, so that the features after it can bring the rest.
+            least = (1.0 - may - SLACK) * asked.whole[target]
+            for step in range(features - 1, -1, -1):
+                need[step] = least
+                least -= weight[step] * table[row[step] - 1]
             held = 0
             level = 0
             here[0], end[0] = 0, tree.top
             while level >= 0:
-                if here[level] == end[level]:
+                node, stop = here[level], end[level]
+                before, factor, at_row = sofar[level], weight[level], row[level]
+                least, come = need[level], 0.0
+                while node < stop:
+                    come = before + factor * table[at_row + code[node]]
+                    if come >= least:
+                        break
+                    node += 1
+                if node == stop:
                     level -= 1
                     continue
-                node = here[level]
-                here[level] += 1
-                come = sofar[level] + weight[level] * table[row[level] + code[node]]
-                if come + rest[level] < limit:
-                    continue
+                here[level] = node + 1
                 if level + 1 < levels:
                     level += 1
                     here[level], end[level], sofar[level] = first[node], last[node], come
@@ -166,27 +164,37 @@ def descend(tree, asked, now, lost, until_enough, reach):  # type: ignore[no-unt
                     total = come
                     near = True
                     for step in range(levels, features):
-                        total += weight[step] * table[row[step] + codes[at, step]]
-                        if total + rest[step] < limit:
+                        total += weight[step] * table[row[step] + below[at, step - levels]]
+                        if total < need[step]:
                             near = False
                             break
                     if near:
                         if n == size:
                             size *= 2
                             position = _longer(position, size)
-                            part = _longer(part, size)
                         position[n] = at
-                        part[n] = total
                         n += 1
-                        if total > sure:
+                        if total > sure and total - _unsure(tree, asked, target, at) > sure:
                             held += tree.cases[at]
-            if not until_enough or held >= enough:
+            if held >= enough:
                 break
             may = _wider(may, held, reach)
         start[q + 1] = n
         if n > _IN_HAND:
-            return start[: q + 2], position[:n], part[:n]
-    return start, position[:n], part[:n]
+            return start[: q + 2], position[:n]
+    return start, position[:n]
+
+
+@njit(cache=True, nogil=True)
+def _unsure(tree, asked, target, at):  # type: ignore[no-untyped-def]
+    """How much less a vector may bring than was taken, because only spans were looked at."""
+    less = 0.0
+    for place in range(len(tree.spans)):
+        if tree.spans[place]:
+            best = asked.rows[target, place] + tree.codes[at, place]
+            bits = asked.table[best] - asked.table[best + tree.spans[place]]
+            less += asked.weights[target, place] * bits
+    return less
 
 
 @njit(cache=True, nogil=True)
@@ -197,25 +205,13 @@ def _longer(array, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def of_spans(start, position, tree, asked, now, step):  # type: ignore[no-untyped-def]
-    """What the feature of a step was taken to bring, because only its span was known."""
-    place, codes, table = tree.places[step], tree.codes, asked.table
-    brought = np.empty(len(position))
-    for q in range(len(start) - 1):
-        weight, row = asked.weights[now[q], place], asked.rows[now[q], place]
-        for i in range(start[q], start[q + 1]):
-            brought[i] = weight * table[row + codes[position[i], step]]
-    return brought
-
-
-@njit(cache=True, nogil=True)
 def score(start, position, tree, asked, now, local):  # type: ignore[no-untyped-def]
     """Similarities as they are defined: summed in feature order.
 
     `local` [w, n] are those in the features that are cut into spans.
     """
     weights, rows, table = asked.weights, asked.rows, asked.table
-    exact, wide = tree.exact, tree.wide
+    codes, wide = tree.codes, tree.wide
     similarity = np.empty(len(position))
     for q in range(len(start) - 1):
         target = now[q]
@@ -225,42 +221,24 @@ def score(start, position, tree, asked, now, local):  # type: ignore[no-untyped-
                 if wide[place] >= 0:
                     total += weights[target, place] * local[wide[place], i]
                 else:
-                    code = exact[position[i], place]
+                    code = codes[position[i], place]
                     total += weights[target, place] * table[rows[target, place] + code]
             similarity[i] = total / asked.whole[target]
     return similarity
 
 
 @njit(cache=True, nogil=True)
-def judge(start, position, similarity, tree, lost, reach):  # type: ignore[no-untyped-def]
-    """Whether each target has enough, and how much may be lost next."""
-    sure = np.zeros(len(start) - 1, np.bool_)
-    wider = np.empty(len(sure))
-    for q in range(len(sure)):
-        enough, inside = _goal(lost[q], reach)
-        held = 0
-        for i in range(start[q], start[q + 1]):
-            if similarity[i] > inside:
-                held += tree.cases[position[i]]
-        sure[q] = held >= enough
-        wider[q] = _wider(lost[q], held, reach)
-    return sure, wider
-
-
-@njit(cache=True, nogil=True)
-def rank(start, position, similarity, tree, chosen, reach):  # type: ignore[no-untyped-def]
-    """What the chosen targets have, each nearest first and cut where the reach ends, as `Found`."""
+def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-def]
+    """What each target has, nearest first and cut where the reach ends, as `Found`."""
     above, cap, fallback = reach
     cases, numbers = tree.cases, tree.number
-    kept = np.zeros(chosen.sum() + 1, np.int64)
+    kept = np.zeros(len(start), np.int64)
     number = np.empty(len(position), np.int64)
     out = np.empty(len(position), np.float64)
     share = np.empty(len(position), np.float64)
     in_hand = np.empty(len(position), np.int64)
-    n, row = 0, 0
-    for q in range(len(chosen)):
-        if not chosen[q]:
-            continue
+    n = 0
+    for q in range(len(start) - 1):
         inside = 0
         for i in range(start[q], start[q + 1]):
             inside += similarity[i] > above - 1e-6
@@ -289,10 +267,9 @@ def rank(start, position, similarity, tree, chosen, reach):  # type: ignore[no-u
             n += 1
         if taken > room:
             tied, at = 0, n
-            while at > kept[row] and np.int64(np.rint(out[at - 1] / 1e-6)) == edge:
+            while at > kept[q] and np.int64(np.rint(out[at - 1] / 1e-6)) == edge:
                 at -= 1
                 tied += in_hand[at]
             share[at:n] = (room - (taken - tied)) / tied
-        row += 1
-        kept[row] = n
+        kept[q + 1] = n
     return kept, number[:n].copy(), out[:n].copy(), share[:n].copy()

@@ -190,12 +190,16 @@ def _nearest_other(
 ) -> Neighbour | None:
     """The nearest vector most of whose cases have another (allowed) solution."""
     retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
-    ranking = retriever.rank(retrieved.target, Reach())
     allowed = np.array([name in proposal.allowed for name in solutions])
-    counts = retrieved.vectors.counts[ranking.number]
-    commonest = counts.argmax(axis=1)
-    other = np.flatnonzero((commonest != solutions.index(proposal.solution)) & allowed[commonest])
-    if not len(other):
+    allowed[solutions.index(proposal.solution)] = False
+    # It is seldom far away, and to rank all cases takes long.
+    for cases in (100, 2_000, math.inf):
+        ranking = retriever.rank(retrieved.target, Reach(2.0, fallback=cases))
+        counts = retrieved.vectors.counts[ranking.number]
+        other = np.flatnonzero(allowed[counts.argmax(axis=1)])
+        if len(other):
+            break
+    else:
         return None
     nearest = Retrieved(
         retriever,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -39,6 +40,8 @@ Prepare = Callable[..., Mapping[str, Any]]
 #: So many interpreted evaluations (at once, or one after the other) take longer than numba needs
 #: to load and compile.
 _WORTH_COMPILING = 300_000
+#: Interpreted evaluations so far, by function: what is compiled serves all features that use it.
+_INTERPRETED: Counter[Callable[..., Any]] = Counter()
 
 
 class FromFeature(Enum):
@@ -131,7 +134,6 @@ class Bound:
     feature: Feature
     parameters: dict[str, Any]
     prepared: Mapping[str, Any]
-    _interpreted: int = 0
     _compiled: Loops | None = None
     _tried: bool = False
 
@@ -186,7 +188,7 @@ class Bound:
 
     def _interpret(self, targets: list[Any], values: list[Any]) -> list[float]:
         """Similarity of each target to the value beside it, in Python."""
-        self._interpreted += len(values)
+        _INTERPRETED[self.measure.function] += len(values)
         function, given = self.measure.function, self.prepared
         try:
             found = [float(function(a, b, **given)) for a, b in zip(targets, values, strict=True)]
@@ -198,38 +200,6 @@ class Bound:
             pass
         return [self.one(a, b) for a, b in zip(targets, values, strict=True)]
 
-    def narrow(
-        self,
-        start: NDArray[np.int64],
-        position: NDArray[np.int64],
-        part: NDArray[np.float64],
-        values: NDArray[np.float64],
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        limit: NDArray[np.float64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """What of some spans of positions may still come to the limit when this feature counts.
-
-        Each position has a part of its similarity, to which that of its value to the target is
-        added with its weight.
-        """
-        import numpy as np
-
-        loops = self._loops_for(target, values, len(position))
-        if loops is None:
-            size = np.diff(start)
-            local = self.pairs(np.repeat(target, size), values[position])
-            part = part + np.repeat(weight, size) * local
-            near = part >= np.repeat(limit, size)
-            held = np.append(0, np.cumsum(near))
-            return held[start], position[near], part[near]
-        kept, count = np.zeros_like(start), len(position)
-        found, sums = np.empty(count, np.int64), np.empty(count)
-        with guarded(f"similarity {self.measure.name!r}"):
-            given = (values, target, weight, limit, self.settled())
-            n = loops.narrow(start, position, part, *given, kept, found, sums)
-        return kept, found[:n], sums[:n]
-
     def settled(self) -> tuple[Any, ...]:
         """The parameters as compiled code gets them: floats, and tuples of floats."""
         return tuple(_floats(name, value) for name, value in self.prepared.items())
@@ -238,7 +208,8 @@ class Bound:
         """The compiled loops, once there is enough to do, where numba can."""
         if self._compiled is not None:
             return self._compiled
-        if not self.feature.is_number or self._interpreted + size <= _WORTH_COMPILING:
+        done = _INTERPRETED[self.measure.function]
+        if not self.feature.is_number or done + size <= _WORTH_COMPILING:
             return None
         return self.compile(targets, values)
 
@@ -317,7 +288,6 @@ class Loops(NamedTuple):
 
     grid: Callable[..., None]
     pairs: Callable[..., None]
-    narrow: Callable[..., int]
 
 
 @cache
@@ -347,20 +317,4 @@ def _loops(function: Callable[..., Any]) -> Loops:
         for i in range(len(a)):
             out[i] = core(a[i], b[i], *parameters)
 
-    @numba.njit(nogil=True)
-    def narrow(  # type: ignore[no-untyped-def]
-        start, position, part, values, target, weight, limit, parameters, kept, found, sums
-    ):
-        n = 0
-        for q in range(len(start) - 1):
-            for i in range(start[q], start[q + 1]):
-                local = core(target[q], values[position[i]], *parameters)
-                total = part[i] + weight[q] * local
-                if not total < limit[q]:
-                    found[n] = position[i]
-                    sums[n] = total
-                    n += 1
-            kept[q + 1] = n
-        return n
-
-    return Loops(grid, pairs, narrow)
+    return Loops(grid, pairs)

@@ -17,22 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import descent
-from cbr.descent import SLACK, Asked, Tree
+from cbr.descent import Asked, Tree
 from cbr.errors import PluginFailure
 from cbr.index import Found, Reach
 from cbr.measure import Bound
 from cbr.vectors import Floats, Ints, Vectors
 
-#: A feature with more distinct values than this is cut into spans of values.
+#: A feature with more distinct values than this is cut into spans of values; a code is a byte.
 _DISTINCT = 256
 #: So many, with about as many vectors in each.
-_SPANS = 32
+_SPANS = 64
 #: The tree ends where its nodes hold so few vectors that looking at each costs no more.
-_LEAF = 2
+_LEAF = 4
 #: Numbers of 8 bytes that remembered similarities may take.
 _REMEMBERED = 8_000_000
 #: Pairs of vectors by which it is judged how much similarity a feature usually loses.
 _JUDGED = 300
+
+
+Places = NDArray[np.int32]
 
 
 class Trie:
@@ -49,7 +52,7 @@ class Trie:
         # for.
         weights = np.array([bound.feature.weight for bound in self.measures])
         power = np.array([self._loss(place) for place in features]) * (weights + 3 * weights.mean())
-        power /= np.log2(codes.max(axis=0) + 2)
+        power /= np.log2(codes.max(axis=0) + 2.0)
         self.tree = self._grow(codes, np.argsort(-power, kind="stable"))
         self.true_values = {
             place: vectors.values[self.tree.number, place].astype(np.float64) for place in wide
@@ -78,13 +81,13 @@ class Trie:
                     f"at {float(spread[at])} of {bound.feature.name!r}"
                 )
 
-    def _codes(self, place: int) -> NDArray[np.int32]:
+    def _codes(self, place: int) -> NDArray[np.uint8]:
         """Which value, or which span of values, each vector has."""
         distinct, of_vector = self.vectors.columns[place]
         if place not in self.ends:
-            return of_vector
+            return of_vector.astype(np.uint8)
         span = np.searchsorted(self.ends[place][0], distinct.astype(np.float64), "right") - 1
-        return span[of_vector].astype(np.int32)
+        return span[of_vector].astype(np.uint8)
 
     def _loss(self, place: int) -> float:
         """How much similarity this feature costs two vectors, on average."""
@@ -95,17 +98,20 @@ class Trie:
         lost = [1.0 - bound.one(decode(a), decode(b)) for a, b in zip(one, two, strict=True)]
         return float(np.mean(lost))
 
-    def _grow(self, codes: NDArray[np.int32], places: Ints) -> Tree:
+    def _grow(self, codes: NDArray[np.uint8], places: Ints) -> Tree:
         order = np.lexsort([codes[:, place] for place in places[::-1]])
-        in_order = np.ascontiguousarray(codes[order][:, places])
-        wide = np.full(len(places), -1)
+        codes = np.ascontiguousarray(codes[order])
+        nodes = _nodes(codes[:, places])
+        wide, spans = np.full(len(places), -1), np.zeros(len(places), np.int64)
         wide[list(self.ends)] = np.arange(len(self.ends))
+        spans[list(self.ends)] = [len(low) for low, _ in self.ends.values()]
         return Tree(
-            *_nodes(in_order),
+            *nodes,
             places=places,
-            codes=in_order,
-            exact=np.column_stack([column for _, column in self.vectors.columns])[order],
+            codes=codes,
+            below=np.ascontiguousarray(codes[:, places[nodes[-1] :]]),
             wide=wide,
+            spans=spans,
             cases=self.vectors.cases[order],
             number=order,
         )
@@ -123,59 +129,20 @@ class Trie:
         rows = self.table.rows(values)
         asked = Asked(values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity)
         numbers = reach.numbers
-        lost = np.full(len(codes), descent.first_step(numbers))
-        parts: list[tuple[Ints, Found]] = []
-        pending = np.arange(len(codes))
-        while len(pending):
-            pending = self._search(asked, pending, lost, numbers, parts)
-        return _joined(parts, len(codes))
-
-    def _search(
-        self,
-        asked: Asked,
-        pending: Ints,
-        lost: Floats,
-        reach: tuple[float, float, float],
-        parts: list[tuple[Ints, Found]],
-    ) -> Ints:
-        """Look for the first of the pending targets and add what was found to `parts`; the rest.
-
-        `lost` is how much similarity each target may lose, and is raised where that was too little.
-        """
-        if not self.true_values:
-            found = Found(*descent.find(self.tree, asked, pending, lost[pending], reach))
-            searched = len(found.start) - 1
-            parts.append((pending[:searched], found))
-            return pending[searched:]
-        start, position = self._within(asked, pending, lost[pending], reach)
-        now, rest = pending[: len(start) - 1], pending[len(start) - 1 :]
-        similarity = self._scored(asked, now, start, position)
-        sure, lost[now] = descent.judge(start, position, similarity, self.tree, lost[now], reach)
-        ranked = descent.rank(start, position, similarity, self.tree, sure, reach)
-        parts.append((now[sure], Found(*ranked)))
-        return np.append(rest, now[~sure])
-
-    def _within(
-        self, asked: Asked, now: Ints, lost: Floats, reach: tuple[float, float, float]
-    ) -> tuple[Ints, Ints]:
-        """Positions that come so near, for the first targets."""
-        # Their true values come later, and before that it cannot be told whether it is enough.
-        start, position, part = descent.descend(self.tree, asked, now, lost, False, reach)
-        now = now[: len(start) - 1]
-        limit = (1.0 - lost[: len(now)] - SLACK) * asked.whole[now]
-        for place, values in self.true_values.items():
-            step = int(np.flatnonzero(self.tree.places == place)[0])
-            part = part - descent.of_spans(start, position, self.tree, asked, now, step)
-            target, weights = asked.values[now, place], asked.weights[now, place]
-            start, position, part = self.measures[place].narrow(
-                start, position, part, values, target, weights, limit
-            )
-        return start, position
+        parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+        now = np.arange(len(codes))
+        while len(now) or not parts:
+            step = descent.first_step(numbers)
+            start, position = descent.descend(self.tree, asked, now, step, numbers)
+            similarity = self._scored(asked, now, start, position)
+            parts.append(descent.rank(start, position, similarity, self.tree, numbers))
+            now = now[len(start) - 1 :]
+        return _joined(parts)
 
     def _scored(self, asked: Asked, now: Ints, start: Ints, position: Ints) -> Floats:
         local = np.empty((len(self.true_values), len(position)))
         for number, (place, values) in enumerate(self.true_values.items()):
-            target = np.repeat(asked.values[now, place], np.diff(start))
+            target = np.repeat(asked.values[now[: len(start) - 1], place], np.diff(start))
             local[number] = self.measures[place].pairs(target, values[position])
         similarity: Floats = descent.score(start, position, self.tree, asked, now, local)
         return similarity
@@ -211,17 +178,21 @@ class _Table:
             for value in set(column).difference(at):
                 self._remember(place, value)
             rows.append([at[value] for value in column])
-        found = np.array(rows).T
+        found = np.array(rows, np.int64).T
         # Those of spans stand behind what is remembered, for this once.
         used = self._used
         for place, (low, high) in self.ends.items():
-            target = values[:, place, None]
-            nearest = np.clip(target, low, high)
-            similarity = np.ones((len(values), 1 + len(low)))
+            target, spans = values[:, place, None], len(low)
+            similarity = np.ones((len(values), 1 + 2 * spans))
             if self.measures[place].measure.falls:
-                flat = np.broadcast_to(target, nearest.shape).reshape(-1)
-                local = self.measures[place].pairs(flat, nearest.reshape(-1))
-                similarity[:, 1:] = local.reshape(nearest.shape)
+                ends = np.broadcast_to(np.append(low, high), (len(values), 2 * spans)).reshape(-1)
+                local = self.measures[place].pairs(np.repeat(target, 2 * spans), ends)
+                local = local.reshape(-1, 2, spans)
+                outside = (target < low) | (target > high)
+                similarity[:, 1 : 1 + spans] = np.where(outside, local.max(axis=1), 1.0)
+                similarity[:, 1 + spans :] = local.min(axis=1)
+            else:
+                similarity[:, 1 + spans :] = 0.0
             self._room(used + similarity.size)
             self.similarity[used : used + similarity.size] = similarity.reshape(-1)
             found[:, place] = used + 1 + similarity.shape[1] * np.arange(len(values))
@@ -244,7 +215,7 @@ class _Table:
             self.similarity = larger
 
 
-def _nodes(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints, Ints, int, int]:
+def _nodes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Places, Places, int, int]:
     """All nodes, level after level: what each stands for, its children; and how many levels.
 
     Children of a node of the last level are vectors.
@@ -269,23 +240,14 @@ def _nodes(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints, Ints, int
             start, end = (offset[level + 1] + np.searchsorted(below, s) for s in (start, end))
         first.append(start)
         last.append(end)
-    nodes = np.concatenate(values), np.concatenate(first), np.concatenate(last)
-    return *nodes, len(starts[0]), len(starts)
+    first_, last_ = (np.concatenate(ends).astype(np.int32) for ends in (first, last))
+    return np.concatenate(values), first_, last_, len(starts[0]), len(starts)
 
 
-def _joined(parts: list[tuple[Ints, Found]], count: int) -> Found:
-    """Spans that were found at different steps, in the order of their targets."""
-    if len(parts) == 1 and len(parts[0][0]) == count:
-        return parts[0][1]
-    size = np.zeros(count, np.int64)
-    for asked, found in parts:
-        size[asked] = np.diff(found.start)
-    start = np.append(0, np.cumsum(size))
-    number = np.empty(start[-1], np.int64)
-    similarity, share = np.empty(start[-1]), np.empty(start[-1])
-    for asked, found in parts:
-        lengths = np.diff(found.start)
-        place = np.repeat(start[asked] - found.start[:-1], lengths) + np.arange(len(found.number))
-        number[place] = found.number
-        similarity[place], share[place] = found.similarity, found.share
-    return Found(start, number, similarity, share)
+def _joined(parts: list[tuple[Ints, Ints, Floats, Floats]]) -> Found:
+    """What was found for some targets, and then for those after them."""
+    if len(parts) == 1:
+        return Found(*parts[0])
+    size = np.concatenate([[0], *(np.diff(start) for start, *_ in parts)])
+    found = (np.concatenate(arrays) for arrays in zip(*(rest for _, *rest in parts), strict=True))
+    return Found(np.cumsum(size), *found)

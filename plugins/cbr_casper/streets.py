@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,24 +17,40 @@ from cbr.definitions import as_loaded
 from cbr.errors import BadValue, EmptyStage
 from cbr.lacking import Lacking, lacking_in
 from cbr.plugins import default_plugins
+from cbr.ranking import TOLERANCE
 from cbr.retrieve import RetrievedMany, Retriever, retriever
 from cbr.reuse import reuse_many
 from cbr.spec import Spec
+from cbr_casper.kept import Kept
 from cbr_holdem.situation.pending import Pending
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a street's cases say of n decisions: chances [n, solutions]; and for the m different
-    ones among them what was retrieved, and which of them each decision is, [n]."""
+    """What a street's cases say of n decisions: chances [n, solutions]; and of what was retrieved
+    for each its mean similarity, how many cases that is, and whether none came up to the threshold,
+    [n] each. What that was is retrieved again if somebody asks: `codes` [n, d] are the targets."""
 
     chances: Floats
-    retrieved: RetrievedMany
-    which: Ints
+    similarity: Floats
+    cases: Floats
+    below: Floats
+    codes: NDArray[np.float32]
+    retriever: Retriever
+
+    @cached_property
+    def retrieved(self) -> RetrievedMany:
+        return self.retriever.many(self.codes)
+
+    def tilted(self, exponents: Floats) -> Answer:
+        """The same with chances times e^exponents [n, solutions]."""
+        chances = self.chances * np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        total = chances.sum(axis=1, keepdims=True)
+        tilted = np.where(total > 1e-12, chances / np.maximum(total, 1e-300), self.chances)
+        return dataclasses.replace(self, chances=tilted)
 
 
 class Street:
@@ -54,6 +72,7 @@ class Street:
                 )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
+        self._kept = Kept()
         spec = Spec.parse(self.reuse)
         default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
 
@@ -65,12 +84,22 @@ class Street:
         """Of decisions on this street, where `allowed` [n, solutions] is legal."""
         columns = [feature.of(situations) for feature in self.case_type.indexed]
         codes = np.stack(columns, axis=1).astype(np.float32)
-        # Many decisions of a batch are the same: they are asked once.
-        both = np.concatenate([codes, allowed.astype(np.float32)], axis=1)
-        _, first, which = np.unique(both, axis=0, return_index=True, return_inverse=True)
-        which = which.reshape(-1)
-        retrieved = self.retriever.many(codes[first])
-        chances = reuse_many(retrieved, self.reuse, allowed=allowed[first])
+        key = np.concatenate([codes, allowed.astype(np.float32)], axis=1)
+        keys = key.view(f"V{key.shape[1] * key.itemsize}").reshape(-1).tolist()
+        found = self._kept.rows(keys, lambda new: self._decided(codes[new], allowed[new]))
+        similarity, cases, below = found[:, :3].T
+        return Answer(found[:, 3:], similarity, cases, below, codes, self.retriever)
+
+    def _decided(self, codes: NDArray[np.float32], allowed: Flags) -> Floats:
+        """The three numbers of `Answer` for each target, and its chances behind them."""
+        retrieved = self.retriever.many(codes)
+        chances = reuse_many(retrieved, self.reuse, allowed=allowed)
         if self.lacking is not None:
-            chances = self.lacking.added_to(chances, codes[first], allowed[first])
-        return Answer(chances[which], retrieved, which)
+            chances = self.lacking.added_to(chances, codes, allowed)
+        mine = np.repeat(np.arange(len(codes)), np.diff(retrieved.start))
+        shares = retrieved.share * retrieved.vectors.cases[retrieved.number]
+        cases = np.bincount(mine, shares, len(codes))
+        alike = np.bincount(mine, shares * retrieved.similarity, len(codes))
+        above = self.retriever.policy.looks.above
+        below = ~(retrieved.most_similar > above - TOLERANCE)
+        return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below, chances])

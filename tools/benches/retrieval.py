@@ -90,7 +90,7 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
     codes = held.values[np.searchsorted(held.start, cases, "right") - 1]
     drawn = rng.integers(0, 101, codes.shape).astype(np.float64)
     own = np.broadcast_to(mine.weights, codes.shape)
-    scan = _numpy_scan(mine)
+    scan = numpy_scan(mine)
     found = []
     for what, weights in (("hand-picked", own), ("random", drawn)):
         mine.many(codes, weights)
@@ -227,7 +227,7 @@ def _compared(
     return Row(what, mine, "numpy", theirs, theirs / mine, "us")
 
 
-def _numpy_scan(mine: Retriever) -> Callable[[NDArray[np.float32], Floats], NDArray[Any]]:
+def numpy_scan(mine: Retriever) -> Callable[[NDArray[np.float32], Floats], NDArray[Any]]:
     vectors = mine.vectors
     columns = np.repeat(vectors.values, np.diff(vectors.start), axis=0).T.copy()
     locals_ = [

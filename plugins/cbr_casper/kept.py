@@ -1,0 +1,51 @@
+"""Rows of numbers that are computed once: many decisions of a match are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Rows that are kept: all decisions of one street in the hands that are played at once, and more.
+_MOST = 100_000
+
+
+class Kept:
+    """Rows by key; all are forgotten when there would be too many."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._forget()
+
+    def _forget(self) -> None:
+        self._place: dict[bytes, int] = {}
+        self._rows: Floats = np.empty((0, 0))
+
+    def rows(self, keys: Sequence[bytes], compute: Callable[[Ints], Floats]) -> Floats:
+        """The row of each key; `compute` gives those at some places in `keys`, where they are new.
+
+        >>> kept = Kept()
+        >>> kept.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()
+        [[2.5], [1.5], [2.5]]
+        >>> kept.rows([b"b"], lambda places: places).tolist()
+        [[1.5]]
+        """
+        if len(self._place) + len(keys) > self._most:
+            self._forget()
+        new = {key: at for at, key in enumerate(keys) if key not in self._place}
+        if new:
+            # Only what was computed is known: it may have failed.
+            found = compute(np.fromiter(new.values(), np.int64, len(new)))
+            begin, end = len(self._place), len(self._place) + len(new)
+            if end > len(self._rows):
+                larger = np.empty((2 * end, found.shape[1]))
+                if begin:
+                    larger[:begin] = self._rows[:begin]
+                self._rows = larger
+            self._rows[begin:end] = found
+            self._place.update(zip(new, range(begin, end), strict=True))
+        return self._rows[[self._place[key] for key in keys]]
