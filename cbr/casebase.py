@@ -7,6 +7,7 @@ as a whole or not at all, whatever ends the process.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import sqlite3
@@ -41,6 +42,7 @@ from cbr.files import (
     verify_stages,
     verify_structure,
 )
+from cbr.guard import one_line
 from cbr.sources import Numbered, Skipped
 from cbr.vectors import Cases, Vectors
 
@@ -303,8 +305,6 @@ class Casebase:
 
     def places(self, stage: str) -> NDArray[np.int64]:
         """Number, record and step of every case of a stage that came from a record, [n, 3]."""
-        import numpy as np
-
         query = (
             f"SELECT id, record, step FROM [{schema.case_table(stage)}] "
             "WHERE record IS NOT NULL ORDER BY id"
@@ -477,6 +477,32 @@ class Casebase:
                 for number, worth, wrong in zip(ids, value, errors, strict=True)
             ),
         )
+
+    def put_learned(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array that was learned from the cases, inside a transaction."""
+        body = io.BytesIO()
+        np.save(body, array, allow_pickle=False)
+        schema.create_learned(self.db)
+        self.db.execute(
+            f"INSERT OR REPLACE INTO {schema.LEARNED} (name, body) VALUES (?, ?)",
+            [name, body.getvalue()],
+        )
+
+    def learned(self, name: str) -> NDArray[Any] | None:
+        """An array that was kept by this name, or None."""
+        if schema.LEARNED not in self.db.table_names():
+            return None
+        query = f"SELECT body FROM {schema.LEARNED} WHERE name = ?"
+        row = self.db.execute(query, [name]).fetchone()
+        if row is None:
+            return None
+        try:
+            array: NDArray[Any] = np.load(io.BytesIO(row[0]), allow_pickle=False)
+        except (ValueError, EOFError, TypeError, OSError) as error:
+            raise BadValue(
+                f"{self.path} keeps {name!r} that cannot be read ({one_line(error)})"
+            ) from None
+        return array
 
     @property
     def has_values(self) -> bool:

@@ -7,6 +7,7 @@ sources         a row per file (or other origin) that records came from
 skipped         what was not taken in, with source, line and reason
 cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
 solution_values what solutions of cases are estimated to be worth; only where that was done
+learned         arrays that a plugin learned from the cases; only where one did
 hidden          decisions of which private features are not known, with the others; only where a
                 case type has private features
 """
@@ -28,6 +29,8 @@ SCHEMA_VERSION = 1
 HIDDEN = "hidden"
 #: The table of what each solution would have been worth in a case.
 VALUES = "solution_values"
+#: The table of arrays that plugins keep.
+LEARNED = "learned"
 
 MIGRATIONS = Migrations("cbr-casebase")
 
@@ -113,6 +116,13 @@ def create_values(db: Database) -> None:
         pk=("stage", "case_id", "solution"),
         not_null={"value"},
         if_not_exists=True,
+    )
+
+
+def create_learned(db: Database) -> None:
+    """The table of learned arrays, if it is not there."""
+    db.table(LEARNED).create(
+        {"name": str, "body": bytes}, pk="name", not_null={"body"}, if_not_exists=True
     )
 
 

@@ -14,6 +14,11 @@ _Cases = Annotated[
     int, typer.Option(min=0, help="Label so many cases of each street in all; 0: all of them.")
 ]
 _Deals = Annotated[int, typer.Option(min=2, help="Deals on which each action is played on.")]
+_Rounds = Annotated[
+    int,
+    typer.Option(min=0, help="Rounds in which answers to the players' habits are found; 0: none."),
+]
+_Hands = Annotated[int, typer.Option(min=1, help="Hands of a round, for each of some worlds.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals.")]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
 _Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
@@ -27,6 +32,8 @@ def label(
     file: File,
     cases: _Cases = 5_000,
     deals: _Deals = 200,
+    rounds: _Rounds = 4,
+    hands: _Hands = 120_000,
     seed: _Seed = 0,
     workers: _Workers = 1,
     dask: _Dask = "",
@@ -34,22 +41,31 @@ def label(
 ) -> None:
     """Estimate what each action of a case is worth, by playing its hand on many times.
 
-    Opponents' cards are drawn by what they did in the hand, never taken from the log, and everybody
-    acts as the casebase's players do. Each legal action is played on with the same deals and the
-    same luck. Values are kept in the casebase with their standard errors; labelling again goes on
-    where it stopped.
+    Opponents' cards are drawn by what they did in the hand, never taken from the log. They act as
+    the casebase's players do, and we by an answer to that, found first in rounds of simulated play.
+    Each legal action is played on with the same deals and the same luck. Values are kept in the
+    casebase with their standard errors; labelling again goes on where it stopped.
     """
     from cbr.casebase import Casebase
     from cbr.workers import executor
     from cbr_casper.label import label as run
+    from cbr_casper.label import unlabelled
+    from cbr_casper.worlds import Worlds
 
     with (
         Casebase.open(file, write=True) as base,
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
-        progress("labelling", "cases") as tell,
     ):
-        found = run(base, cases, deals, seed, pool, tell)
+        wanted = unlabelled(base, cases)
+        worlds = Worlds.load(base)
+        if worlds is None:
+            with progress("finding answers", "hands") as tell:
+                worlds = Worlds.find(base, seed, rounds, hands, pool, tell)
+            with base.transaction():
+                worlds.save(base)
+        with progress("labelling", "cases") as tell:
+            found = run(base, wanted, worlds, deals, seed, pool, tell)
     if json:
         emit({"stages": [dataclasses.asdict(stage) for stage in found]})
         return

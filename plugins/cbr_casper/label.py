@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
 from cbr.workers import in_order
-from cbr_casper.habits import KINDS, Habits, replay_bodies
+from cbr_casper.grid import SIZES, Strategies
+from cbr_casper.habits import moves_of, replay_bodies
 from cbr_casper.rollouts import values
+from cbr_casper.worlds import Worlds
 from cbr_holdem.chance import key
-from cbr_holdem.situation.case_types import LIMIT
-from cbr_holdem.situation.replay import Replayed
+from cbr_holdem.situation.actions import SIZES as SIZE_NAMES
+from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.rules import CALL, FOLD, RAISE
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,8 @@ _PIECE = 50
 #: Steps of a hand: a decision's number is that of its record times this, plus its step.
 _STEPS = 1_024
 
+#: Cases to label, as stage and number, by the numbers of their decisions.
+Wanted = dict[int, tuple[str, int]]
 #: Called with cases done, cases in all, and cases done.
 Progress = Callable[[float, float, int], None]
 
@@ -53,49 +57,53 @@ class _Work(NamedTuple):
     records: Ints
     bodies: Sequence[str]
     wanted: Ints
-    chances: Floats
+    strategies: Strategies
     deals: int
     seed: int
 
 
 class _Worth(NamedTuple):
-    """Decisions by number, and what fold, call and raise are worth there, with errors."""
+    """Decisions by number, and what each move of the grid is worth there, with errors."""
 
     number: Ints
     mean: Floats
     error: Floats
 
 
+def unlabelled(base: Casebase, cases: int = 0) -> Wanted:
+    """Of the first so many cases of each stage (0: all), those that have no values yet."""
+    if base.domain not in BETTING:
+        raise BadValue(f"{base.path} is a casebase of {base.domain!r}, not of hold'em")
+    if cases < 0:
+        raise BadValue(f"{cases} cases cannot be labelled; 0 are all of them")
+    return {
+        int(record * _STEPS + step): (stage, int(number))
+        for stage in base.stages
+        for number, record, step in _chosen(base, stage, cases).tolist()
+    }
+
+
 def label(
     base: Casebase,
-    cases: int = 0,
+    wanted: Wanted,
+    worlds: Worlds,
     deals: int = 200,
     seed: int = 0,
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Labelled]:
-    """Label up to so many cases of each stage (0: all) that have no values yet."""
-    if base.domain != LIMIT:
-        raise BadValue(f"values are estimated for casebases of {LIMIT!r}, not of {base.domain!r}")
-    if deals < 2 or cases < 0:
-        raise BadValue("labels need 2 deals or more, and a number of cases that is not below 0")
-    chosen = {stage: _chosen(base, stage, cases) for stage in base.stages}
-    total = sum(len(places) for places in chosen.values())
-    stage_of = {
-        int(record * _STEPS + step): (stage, int(number))
-        for stage, places in chosen.items()
-        for number, record, step in places.tolist()
-    }
+    """Label what is `unlabelled`, everybody playing as in the casebase's own world."""
+    if deals < 2:
+        raise BadValue("labels need 2 deals or more, or nothing is known of their errors")
     done: dict[str, int] = dict.fromkeys(base.stages, 0)
-    if total:
-        habits = Habits.of(base)
-        work = _pieces(base, np.array(sorted(stage_of)), habits.chances, deals, seed)
-        for worth in in_order(pool, _label_piece, work):
-            for stage, count in _keep(base, worth, stage_of).items():
-                done[stage] += count
-            if progress:
-                so_far = sum(done.values())
-                progress(so_far, total, so_far)
+    strategies = Strategies(worlds.habits[0], worlds.own[0], SIZES[BETTING[base.domain]])
+    work = _pieces(base, np.array(sorted(wanted), np.int64), strategies, deals, seed)
+    for worth in in_order(pool, _label_piece, work):
+        for stage, count in _keep(base, worth, wanted).items():
+            done[stage] += count
+        if progress:
+            so_far = sum(done.values())
+            progress(so_far, len(wanted), so_far)
     return [Labelled(stage, done[stage], len(base.valued(stage))) for stage in base.stages]
 
 
@@ -111,7 +119,7 @@ def _chosen(base: Casebase, stage: str, cases: int) -> Ints:
 
 
 def _pieces(
-    base: Casebase, wanted: Ints, chances: Floats, deals: int, seed: int
+    base: Casebase, wanted: Ints, strategies: Strategies, deals: int, seed: int
 ) -> Iterator[_Work]:
     """The hands in which something is wanted, some at a time."""
     of_record = set(np.unique(wanted // _STEPS).tolist())
@@ -125,34 +133,30 @@ def _pieces(
         numbers, bodies = zip(*some, strict=True)
         records = np.array(numbers)
         mine = wanted[np.isin(wanted // _STEPS, records)]
-        yield _Work(records, bodies, mine, chances, deals, seed)
+        yield _Work(records, bodies, mine, strategies, deals, seed)
 
 
 def _label_piece(work: _Work) -> _Worth:
     played, terms = replay_bodies(work.bodies)
+    assert played.tables is not None
     number = work.records[played.hand] * _STEPS + played.step
     wanted = np.isin(number, work.wanted)
     mean, error = values(
-        _tables(played),
+        played.tables,
         terms,
-        KINDS[played.action],
+        moves_of(played, work.strategies.own.shape[-1]),
         wanted,
         number,
-        work.chances,
+        work.strategies,
         work.deals,
         work.seed,
     )
     return _Worth(number[wanted], mean[wanted], error[wanted])
 
 
-def _tables(played: Replayed) -> Ints:
-    assert played.tables is not None
-    return played.tables
-
-
-def _keep(base: Casebase, worth: _Worth, stage_of: dict[int, tuple[str, int]]) -> dict[str, int]:
+def _keep(base: Casebase, worth: _Worth, wanted: Wanted) -> dict[str, int]:
     """Write what was found, in one transaction; how many cases of each stage."""
-    places = [stage_of[number] for number in worth.number.tolist()]
+    places = [wanted[number] for number in worth.number.tolist()]
     counts: dict[str, int] = {}
     with base.transaction():
         for stage in base.stages:
@@ -162,17 +166,29 @@ def _keep(base: Casebase, worth: _Worth, stage_of: dict[int, tuple[str, int]]) -
             counts[stage] = len(mine)
             ids = np.array([places[at][1] for at in mine])
             free = np.isnan(worth.mean[mine, FOLD])
-            for solution, kind, where in (
-                ("f", FOLD, ~free),
-                ("k", CALL, free),
-                ("c", CALL, ~free),
-                ("b", RAISE, free & (stage != "preflop")),
-                ("r", RAISE, ~free | (stage == "preflop")),
-            ):
-                some = where & ~np.isnan(worth.mean[mine, kind])
+            for solution in base.case_type(stage).solutions:
+                move, where = _move_of(solution, free, stage)
+                some = where & ~np.isnan(worth.mean[mine, move])
                 if some.any():
-                    mean, error = worth.mean[mine[some], kind], worth.error[mine[some], kind]
+                    mean, error = worth.mean[mine[some], move], worth.error[mine[some], move]
                     base.put_values(
                         stage, ids[some].tolist(), solution, mean.tolist(), error.tolist()
                     )
     return counts
+
+
+def _move_of(solution: str, free: NDArray[np.bool_], stage: str) -> tuple[int, NDArray[np.bool_]]:
+    """The move of the grid that a solution is, and where it is called so: a call that is free is a
+    check, and the first raise after the flop a bet."""
+    opens = free & (stage != "preflop")
+    where = {"f": ~free, "k": free, "c": ~free, "b": opens, "r": ~opens}
+    return moves([solution])[0], where[solution[0]]
+
+
+def moves(solutions: Sequence[str]) -> list[int]:
+    """The move of the grid that each solution is."""
+    kinds = {"f": FOLD, "k": CALL, "c": CALL}
+    return [
+        kinds.get(name[0], RAISE) + (SIZE_NAMES.index(name[1:]) if name[1:] else 0)
+        for name in solutions
+    ]

@@ -7,6 +7,7 @@ import numpy as np
 from cbr.errors import BadValue
 from cbr.retrieve import Retrieved, RetrievedMany
 from cbr.reuse import reuse_policy
+from cbr.spec import Spec, settle
 from cbr.vectors import Floats
 
 #: A solution that no retrieved case has is taken for as common as this.
@@ -15,7 +16,7 @@ _RARE = 0.01
 
 @reuse_policy("worth", batched=True)
 def worth(
-    retrieved: Retrieved | RetrievedMany, temperature: float = 0.2, imitate: float = 1.0
+    retrieved: Retrieved | RetrievedMany, temperature: float = 0.1, imitate: float = 1.0
 ) -> Floats:
     """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
     `temperature`).
@@ -37,3 +38,9 @@ def worth(
     several = known.sum(axis=-1, keepdims=True) > 1
     chances: Floats = np.where(several, mixed, shares)
     return chances
+
+
+def temperature_of(reuse: str) -> float:
+    """The temperature of a spec of `worth`."""
+    settled = settle(worth, 1, Spec.parse(reuse))
+    return float(settled["temperature"])

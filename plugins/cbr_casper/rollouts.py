@@ -1,9 +1,10 @@
 """What each action of a logged decision is worth: the hand played to its end, again and again.
 
 For one deal the others' hands are drawn by what their actions in the hand say about them, and the
-board is completed; then every legal action is played on with the same cards and the same luck,
-everybody acting by the casebase's habits. A fold is worth 0, as nothing is lost any more. Of the
-cards that only the log knows, those of whoever decides are looked at and no others.
+board is completed; then every legal move is played on with the same cards and the same luck, the
+others acting by the casebase's habits, we by our answer to them. A fold is worth 0, as nothing is
+lost any more. Of the cards that only the log knows, those of whoever decides are looked at and no
+others.
 """
 
 from __future__ import annotations
@@ -14,9 +15,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_casper.habits import CLASSES, context, hand_class
+from cbr_casper.grid import (
+    CLASSES,
+    Strategies,
+    context,
+    hand_class,
+    legal_moves,
+    play_move,
+    play_out,
+)
 from cbr_holdem.cards.card import DECK, HANDS
-from cbr_holdem.chance import key, mixed, step, unit
+from cbr_holdem.chance import key, mixed
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
 from cbr_holdem.table.rules import (
     ACTOR,
@@ -24,16 +33,11 @@ from cbr_holdem.table.rules import (
     CALL,
     FOLD,
     FOLDED,
-    HOLE,
     MOVES,
     PAID,
     PARTS,
     PAYOFF,
-    RAISE,
     STREET,
-    act,
-    raise_limits,
-    to_call,
 )
 from cbr_holdem.table.unseen import add_up, deal_unseen
 
@@ -41,8 +45,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
-#: No hand is ruled out by what a player did.
-_FLOOR = 0.02
+#: No hand is ruled out by what a player did; but if many unlikely ones counted, whoever raises
+#: would seem to bluff.
+_FLOOR = 1e-4
 #: The part of a key that is kept for roll-outs.
 _ROLLOUTS = np.int64(0x726F6C6C)
 
@@ -50,22 +55,22 @@ _ROLLOUTS = np.int64(0x726F6C6C)
 def values(
     tables: Ints,
     terms: Ints,
-    kind: Ints,
+    move: Ints,
     wanted: NDArray[np.bool_],
     number: Ints,
-    chances: Floats,
+    strategies: Strategies,
     deals: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Means [m, 3] of fold, call and raise in small bets, and their standard errors; NaN where an
-    action is not legal or the decision is not wanted.
+    """Means [m, moves] in small bets (big blinds in no-limit), and their standard errors; NaN where
+    a move is not legal or the decision is not wanted.
 
-    `tables` [m, WIDTH] are decisions in the order of play, hand after hand; `kind` [m] what was
+    `tables` [m, WIDTH] are decisions in the order of play, hand after hand; `move` [m] what was
     done, `number` [m] by which a decision has its luck.
     """
-    mean = np.full((len(tables), 3), np.nan)
-    error = np.full((len(tables), 3), np.nan)
-    _values(tables, terms, kind, wanted, number, chances, deals, seed, mean, error)
+    mean = np.full((len(tables), strategies.own.shape[-1]), np.nan)
+    error = np.full_like(mean, np.nan)
+    _values(tables, terms, move, wanted, number, strategies, deals, seed, mean, error)
     return mean, error
 
 
@@ -94,76 +99,49 @@ def _weigh(weight: Any, classes: Any, cell: Any) -> None:
 
 
 @njit(cache=True)
-def _play_out(r: Any, terms: Any, chances: Any, known: Any, state: Any, space: Any) -> None:
-    """Play a table to its end by habits. known [10, 4] keeps classes of hands over all ways to play
-    one deal; -1 is not looked at yet."""
-    hole, board, now = space
-    while r[ACTOR] >= 0:
-        seat, street = r[ACTOR], r[STREET]
-        if known[seat, street] < 0:
-            hole[0], hole[1] = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
-            for place in range(5):
-                board[place] = r[BOARD + place]
-            known[seat, street] = hand_class(hole, board, BOARD_CARDS[street], now)
-        cell = chances[street, context(r, terms), known[seat, street]]
-        state = step(state)
-        drawn = unit(state)
-        kind, amount = RAISE, np.int64(0)
-        if drawn < cell[FOLD]:
-            kind = FOLD
-        elif drawn < cell[FOLD] + cell[CALL]:
-            kind = CALL
-        else:
-            amount, most = raise_limits(r, terms)
-            if most == 0:
-                kind = CALL
-        act(r, terms, kind, amount)
-
-
-@njit(cache=True)
 def _simulate(
-    r: Any, terms: Any, weights: Any, chances: Any, deals: Any, state: Any, mean: Any, error: Any
+    r: Any, terms: Any, weights: Any, strategies: Any, deals: Any, state: Any, mean: Any, error: Any
 ) -> None:
     """The values of one decision, where the others' weights are [10, 1326]."""
-    seat = r[ACTOR]
+    seat, sizes = r[ACTOR], strategies.sizes
     sums = np.empty((MOST_SEATS, _COUNT))
     add_up(weights, r[FOLDED], seat, sums)
-    to, most = raise_limits(r, terms)
-    legal = (to_call(r) > 0, True, most > 0)
-    total, squares = np.zeros(3), np.zeros(3)
+    moves = len(mean)
+    legal = np.zeros(moves, np.bool_)
+    legal_moves(r, terms, sizes, legal)
+    total, squares = np.zeros(moves), np.zeros(moves)
     taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
     anything = np.zeros(MOST_SEATS, np.bool_)
     space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
     table, then = r.copy(), r.copy()
-    small = terms[BET_SIZES]
     for _ in range(deals):
         table[:] = r
         state = deal_unseen(table, sums, anything, state, taken)
         known[:] = -1
-        for first in (CALL, RAISE):
-            if legal[first]:
+        for move in range(CALL, moves):
+            if legal[move]:
                 then[:] = table
-                act(then, terms, first, to if first == RAISE else 0)
-                _play_out(then, terms, chances, known, state, space)
-                won = (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / small
-                total[first] += won
-                squares[first] += won * won
+                play_move(then, terms, sizes, move)
+                play_out(then, terms, seat, strategies, known, state, space)
+                won = (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / terms[BET_SIZES]
+                total[move] += won
+                squares[move] += won * won
         state = mixed(state)  # the next deal's luck is not that of this one
-    for first in range(3):
-        if legal[first]:
-            mean[first] = total[first] / deals
-            spread = max(0.0, squares[first] / deals - mean[first] ** 2)
-            error[first] = np.sqrt(spread / max(1, deals - 1))
+    for move in range(moves):
+        if legal[move]:
+            mean[move] = total[move] / deals
+            spread = max(0.0, squares[move] / deals - mean[move] ** 2)
+            error[move] = np.sqrt(spread / max(1, deals - 1))
 
 
 @njit(cache=True)
 def _values(
     tables: Any,
     terms: Any,
-    kind: Any,
+    move: Any,
     wanted: Any,
     number: Any,
-    chances: Any,
+    strategies: Any,
     deals: Any,
     seed: Any,
     mean: Any,
@@ -194,7 +172,7 @@ def _values(
             ready = street
         if wanted[i]:
             state = key(seed, number[i], _ROLLOUTS, 0)
-            _simulate(r, terms[i], weights, chances, deals, state, mean[i], error[i])
-        if kind[i] != FOLD:
-            cell = chances[street, context(r, terms[i]), :, kind[i]]
+            _simulate(r, terms[i], weights, strategies, deals, state, mean[i], error[i])
+        if move[i] != FOLD:
+            cell = strategies.others[street, context(r, terms[i]), :, move[i]]
             _weigh(weights[seat], classes[street], cell)

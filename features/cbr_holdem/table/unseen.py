@@ -73,3 +73,16 @@ def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any
         taken[card] = True
         r[BOARD + place] = card
     return state
+
+
+@njit(cache=True)
+def deal_anew(r: Any, state: Any) -> Any:
+    """Deal every card of a table anew; the state of chance after that."""
+    deck = np.arange(DECK)
+    need = 2 * r[SEATS] + 5
+    for place in range(need):
+        state = step(state)
+        other = place + below(state, DECK - place)
+        deck[place], deck[other] = deck[other], deck[place]
+        r[(HOLE if place < need - 5 else BOARD - need + 5) + place] = deck[place]
+    return state

@@ -1,0 +1,240 @@
+"""A coarse grid of situations, for simulated play: retrieval is too slow for millions of hands.
+
+A cell is a street, a context (what is to call and how much was bet, how many opponents there are,
+whether ours was the last raise) and a class of hands. In a cell a player has so many moves: fold,
+call, and a raise of each size. A strategy is their chances, [street, context, class, move].
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.chance import step, unit
+from cbr_holdem.situation.actions import SHARES
+from cbr_holdem.situation.sizes import size_class
+from cbr_holdem.strength.isomorphism import hand_number
+from cbr_holdem.strength.kernel import stand
+from cbr_holdem.strength.outs import quick_potential
+from cbr_holdem.strength.preflop import hand_ranks
+from cbr_holdem.table.game import BET_SIZES, BIG_BLIND, BOARD_CARDS, LIMIT
+from cbr_holdem.table.rules import (
+    ACTOR,
+    BET,
+    BOARD,
+    CALL,
+    FOLD,
+    HISTORY,
+    HOLE,
+    MOVES,
+    PAID,
+    PLAYERS,
+    RAISE,
+    RAISES,
+    SEATS,
+    STREET,
+    act,
+    raise_limits,
+    to_call,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Contexts are these, multiplied; those with nothing to call come first.
+DUE, _CROWD, _LED = 6, 3, 2
+CONTEXTS = DUE * _CROWD * _LED
+CLASSES = 36
+#: Where classes of hand strength begin, after the flop; each is cut in three by potential.
+_STRENGTHS = np.array([0.2, 0.35, 0.5, 0.6, 0.7, 0.78, 0.85, 0.9, 0.94, 0.97, 0.99])
+_POTENTIALS = np.array([0.08, 0.18])
+#: Where classes of what is to call begin in no-limit: big blinds before the flop, then pots.
+_PRICES = np.array([[1.01, 4.5, 12.0, 30.0], [0.3, 0.6, 0.9, 1.3]])
+
+#: Sizes of raises as shares of the pot: in limit there is one, the least that is legal.
+SIZES = {"limit": np.zeros(1), "nolimit": np.array(SHARES)}
+
+
+class Strategies(NamedTuple):
+    """How everybody plays: `others` and `own` [4, CONTEXTS, CLASSES, moves], sizes [moves - 2]."""
+
+    others: Floats
+    own: Floats
+    sizes: Floats
+
+
+def _preflop_classes() -> NDArray[np.uint8]:
+    """Class of each of the 1326 hands by its rank: finer where hands are good."""
+    rank = hand_ranks()
+    better = np.searchsorted(np.sort(rank), rank, "right") / len(rank)
+    edges = np.append(np.linspace(0, 0.3, 22, endpoint=False)[1:], np.linspace(0.3, 1.0, 15)[:-1])
+    found: NDArray[np.uint8] = (CLASSES - 1 - np.searchsorted(edges, better)).astype(np.uint8)
+    return found
+
+
+_PREFLOP = _preflop_classes()
+
+
+def class_places(street: int) -> tuple[Floats, Ints]:
+    """How many hands in a hundred are better than those of each class, as a share [CLASSES], and
+    the kind of hand that is compared with its like (after the flop, its potential)."""
+    if street == 0:
+        share = np.bincount(_PREFLOP, minlength=CLASSES) / len(_PREFLOP)
+        return 1.0 - share.cumsum() + share / 2.0, np.zeros(CLASSES, np.int64)
+    edges = np.concatenate([[0.0], _STRENGTHS, [1.0]])
+    return np.repeat(1.0 - (edges[1:] + edges[:-1]) / 2.0, 3), np.arange(CLASSES) % 3
+
+
+def class_shift(street: int, times: float) -> Floats:
+    """Shares of classes [CLASSES, CLASSES] that each is taken for by somebody who takes hands for
+    so many times as good."""
+    better, kind = class_places(street)
+    shift = np.zeros((CLASSES, CLASSES))
+    for which in range(CLASSES):
+        alike = np.flatnonzero(kind == kind[which])[::-1]  # the best first
+        at = np.interp(better[which] / times, better[alike], np.arange(len(alike)))
+        low = int(at)
+        shift[which, alike[low]] += 1.0 - (at - low)
+        shift[which, alike[min(low + 1, len(alike) - 1)]] += at - low
+    return shift
+
+
+@njit(cache=True)
+def context(r: Any, terms: Any) -> Any:
+    """The context of a table's decision."""
+    street, seat = r[STREET], r[ACTOR]
+    opponents = r[PLAYERS] - 1
+    few, some = (2, 5) if street == 0 else (1, 3)
+    crowd = 0 if opponents <= few else (1 if opponents <= some else 2)
+    led = 0
+    for m in range(r[MOVES] - 1, -1, -1):
+        move = r[HISTORY + m]
+        if move >> 4 & 3 == RAISE:
+            led = int(move & 15 == seat)
+            break
+    return (_due(r, terms) * _CROWD + crowd) * _LED + led
+
+
+@njit(cache=True)
+def _due(r: Any, terms: Any) -> Any:
+    """The class of what is to call."""
+    street, call = r[STREET], to_call(r)
+    if call <= 0:
+        return np.int64(0)
+    if terms[LIMIT]:
+        bets = r[RAISES] + (street == 0)
+        if call <= terms[BET_SIZES + street]:
+            return min(3, max(1, bets))
+        return np.int64(4 if bets <= 2 else 5)
+    unit_of = terms[BIG_BLIND] if street == 0 else pot_of(r)
+    return 1 + np.searchsorted(_PRICES[min(street, 1)], call / unit_of, "right")
+
+
+@njit(cache=True)
+def hand_class(hole: Any, board: Any, shown: Any, now: Any) -> Any:
+    """Class of two cards on a board (uint8 [2] and [5]); `now` [3] is room to count in."""
+    if shown == 0:
+        return np.int64(_PREFLOP[hand_number(np.int64(hole[0]), np.int64(hole[1]))])
+    stand(hole, board[:shown], now)
+    strength = (now[0] + 0.5 * now[1]) / (now[0] + now[1] + now[2])
+    place = np.searchsorted(_STRENGTHS, strength, "right")
+    potential = 0
+    if shown < 5:
+        potential = np.searchsorted(_POTENTIALS, quick_potential(hole, board[:shown]), "right")
+    return 3 * place + potential
+
+
+@njit(cache=True)
+def pot_of(r: Any) -> Any:
+    """Chips in the pot."""
+    pot = np.int64(0)
+    for seat in range(r[SEATS]):
+        pot += r[PAID + seat]
+    return pot
+
+
+@njit(cache=True)
+def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
+    """What a raise by a share of the pot after calling goes to, as near as is legal."""
+    call = to_call(r)
+    wanted = r[BET + r[ACTOR]] + call + np.int64(size * (pot_of(r) + call))
+    return min(most, max(least, wanted))
+
+
+@njit(cache=True)
+def class_of(r: Any, known: Any, space: Any) -> Any:
+    """Class of the actor's hand; `known` [10, 4] keeps those that were looked at, -1 elsewhere."""
+    seat, street = r[ACTOR], r[STREET]
+    if known[seat, street] < 0:
+        hole, board, now = space
+        hole[0], hole[1] = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
+        for place in range(5):
+            board[place] = r[BOARD + place]
+        known[seat, street] = hand_class(hole, board, BOARD_CARDS[street], now)
+    return known[seat, street]
+
+
+@njit(cache=True)
+def drawn_move(cell: Any, drawn: Any) -> Any:
+    """The move that a number from 0 to 1 draws from chances [moves]."""
+    move = 0
+    while move < len(cell) - 1 and drawn >= cell[move]:
+        drawn -= cell[move]
+        move += 1
+    return move
+
+
+@njit(cache=True)
+def play_move(r: Any, terms: Any, sizes: Any, move: Any) -> None:
+    """Play a move at a table; a raise that is not legal is a call."""
+    if move < RAISE:
+        act(r, terms, move, 0)
+        return
+    least, most = raise_limits(r, terms)
+    if most == 0:
+        act(r, terms, CALL, 0)
+    else:
+        act(r, terms, RAISE, raised_to(r, least, most, sizes[move - RAISE]))
+
+
+@njit(cache=True)
+def play_out(
+    r: Any, terms: Any, hero: Any, strategies: Any, known: Any, state: Any, space: Any
+) -> None:
+    """Play a table to its end, the seat `hero` by its own strategy."""
+    others, own, sizes = strategies
+    while r[ACTOR] >= 0:
+        which = class_of(r, known, space)
+        at = context(r, terms)
+        state = step(state)
+        if r[ACTOR] == hero:
+            move = drawn_move(own[r[STREET], at, which], unit(state))
+        else:
+            move = drawn_move(others[r[STREET], at, which], unit(state))
+        play_move(r, terms, sizes, move)
+
+
+@njit(cache=True)
+def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
+    """Which moves are legal and differ, into `legal` [moves]: of sizes that come to the same
+    amount the first."""
+    least, most = raise_limits(r, terms)
+    legal[FOLD], legal[CALL] = to_call(r) > 0, True
+    before = np.int64(-1)
+    for size in range(len(sizes)):
+        amount = raised_to(r, least, most, sizes[size]) if most > 0 else before
+        legal[RAISE + size] = amount > before
+        before = amount
+
+
+@njit(cache=True)
+def move_of(r: Any, terms: Any, kind: Any, amount: Any, moves: Any) -> Any:
+    """Which of so many moves an action is that is about to be played."""
+    if kind != RAISE or moves == RAISE + 1:
+        return kind
+    least, _ = raise_limits(r, terms)
+    before = r[BET + r[ACTOR]] + to_call(r)
+    return RAISE + size_class(amount - before, pot_of(r) + to_call(r), least - before)

@@ -1,0 +1,189 @@
+"""Tables that play otherwise than the casebase's players: worlds, and which of them we are in.
+
+The casebase's habits are one world; others are the same with more or fewer folds and raises, and
+hands that matter less. Each has its own answer, found by simulated play when cases are labelled.
+At a table the bot sees what the others do, and so how likely each world is; a move is then worth
+what its cases say, and what the grid says that the move gains in these worlds.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.casebase import Casebase
+from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
+from cbr_casper.grid import SIZES, class_of, class_shift, context, move_of
+from cbr_casper.habits import habits_of
+from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table.rules import (
+    ACTOR,
+    CALL,
+    HISTORY,
+    HOLE,
+    MOVES,
+    PAID,
+    POST,
+    RAISE,
+    SEATS,
+    STACK,
+    STREET,
+    act,
+    deal_posted,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Tilt(NamedTuple):
+    """How a world differs from habits: players take their hands for so many times as good (those
+    in the best 40 % for the best 20 % with `loose` 2); then shares of calls that are raises there,
+    and of raises that are calls."""
+
+    name: str
+    loose: float = 1.0
+    push: float = 0.0
+    ease: float = 0.0
+
+
+#: The first is the casebase's own.
+TILTS = (
+    Tilt("as logged"),
+    Tilt("tighter", loose=0.6),
+    Tilt("looser", loose=1.7),
+    Tilt("loose and passive", loose=2.5, ease=0.5),
+    Tilt("loose and aggressive", loose=2.5, push=0.15),
+    Tilt("calling", loose=8.0, ease=0.9),
+    Tilt("wild", loose=6.0, push=0.4),
+)
+#: The name under which a casebase keeps them.
+_NAME = "worlds"
+#: A size that nobody raises by is taken for as common as this.
+_RARE = 1e-3
+#: How much of what a hand tells of the world counts: moves of one hand depend on one another.
+_TRUST = 0.03
+#: What is left of it after another hand.
+_FADE = 0.99
+#: How likely the casebase's own world is before anything was seen.
+_OWN = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """Habits of each world, the answer to it and what moves are worth in it, all
+    [worlds, 4, CONTEXTS, CLASSES, moves]; how often they are seen, [worlds, 4, CONTEXTS, moves]."""
+
+    habits: Floats
+    own: Floats
+    value: Floats
+    seen: Floats
+
+    @classmethod
+    def find(
+        cls,
+        base: Casebase,
+        seed: int = 0,
+        rounds: int = ROUNDS,
+        hands: int = HANDS,
+        pool: Executor | None = None,
+        progress: Progress | None = None,
+    ) -> Worlds:
+        """Answers to what a casebase's players do and might do, found in so many rounds of hands;
+        with 0 rounds we act as they do."""
+        own = habits_of(base)
+        habits = np.stack([tilted(own, tilt) for tilt in TILTS])
+        sizes = SIZES[BETTING[base.domain]]
+        found = answers(starts_of(base), habits, sizes, seed, rounds, hands, pool, progress)
+        return cls(habits, *found)
+
+    @classmethod
+    def load(cls, base: Casebase) -> Worlds | None:
+        """Those that a casebase keeps."""
+        parts = [base.learned(f"{_NAME}.{part}") for part in _PARTS]
+        known = [part.astype(np.float64) for part in parts if part is not None]
+        return cls(*known) if len(known) == len(_PARTS) else None
+
+    def save(self, base: Casebase) -> None:
+        """Keep them, inside a transaction."""
+        for part in _PARTS:
+            base.put_learned(f"{_NAME}.{part}", getattr(self, part).astype(np.float32))
+
+    def likely(self, told: Floats) -> Floats:
+        """How likely worlds are [n, worlds], by what was told of them."""
+        prior = np.full(len(self.value), (1.0 - _OWN) / max(1, len(self.value) - 1))
+        prior[0] = _OWN
+        weight = prior * np.exp(told - told.max(axis=-1, keepdims=True))
+        likely: Floats = weight / weight.sum(axis=-1, keepdims=True)
+        return likely
+
+    def gains(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
+        """What moves are worth in these worlds more than in the casebase's own, [n, moves], for the
+        players to act at some tables."""
+        out = np.zeros((len(seen), self.value.shape[-1]))
+        _gains(seen, terms, self.value, likely, out)
+        return out
+
+    def listen(self, tables: Ints, terms: Ints, seats: Ints, told: Floats) -> None:
+        """Add to `told` [n, worlds] what others than the `seats` [n] did in hands that are over."""
+        new = np.zeros_like(told)
+        _listen(tables, terms, seats, np.log(self.seen), new)
+        told *= _FADE
+        told += _TRUST * (new - new[:, :1])
+
+
+_PARTS = ("habits", "own", "value", "seen")
+
+
+def tilted(habits: Floats, tilt: Tilt) -> Floats:
+    """Habits of players who take their hands for better or worse than those of a log."""
+    chances = np.empty_like(habits)
+    for street in range(len(habits)):
+        chances[street] = class_shift(street, tilt.loose) @ habits[street]
+    call, more = chances[..., CALL].copy(), chances[..., RAISE:].copy()
+    sizes = more + _RARE
+    sizes = sizes / sizes.sum(axis=-1, keepdims=True)
+    chances[..., CALL] = (1.0 - tilt.push) * call + tilt.ease * more.sum(axis=-1)
+    chances[..., RAISE:] = (1.0 - tilt.ease) * more + tilt.push * call[..., None] * sizes
+    return chances
+
+
+@njit(cache=True)
+def _gains(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
+    known = np.empty((MOST_SEATS, 4), np.int64)
+    space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    for i in range(len(tables)):
+        r = tables[i]
+        known[:] = -1
+        street, at, cards = r[STREET], context(r, terms), class_of(r, known, space)
+        for world in range(1, len(value)):
+            for move in range(value.shape[-1]):
+                more = value[world, street, at, cards, move] - value[0, street, at, cards, move]
+                out[i, move] += likely[i, world] * more
+
+
+@njit(cache=True)
+def _listen(tables: Any, terms: Any, seats: Any, chances: Any, told: Any) -> None:
+    """Logarithms of chances [worlds, 4, CONTEXTS, moves] of what was done, in sum."""
+    r, moves = tables[0].copy(), chances.shape[-1]
+    for i in range(len(tables)):
+        end = tables[i]
+        stacks = end[STACK : STACK + MOST_SEATS] + end[PAID : PAID + MOST_SEATS]
+        nothing = np.zeros(MOST_SEATS, np.int64)
+        deal_posted(r, terms, end[SEATS], stacks, end[POST:], nothing, end[HOLE:])
+        for m in range(end[MOVES]):
+            packed = end[HISTORY + m]
+            kind, amount = packed >> 4 & 3, packed >> 8
+            if r[ACTOR] != seats[i]:
+                street, at = r[STREET], context(r, terms)
+                move = move_of(r, terms, kind, amount, moves)
+                for world in range(len(told[i])):
+                    told[i, world] += chances[world, street, at, move]
+            if m + 1 < end[MOVES]:  # after the last one hands would be compared
+                act(r, terms, kind, amount)
