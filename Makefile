@@ -2,7 +2,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-CARS := tests/cars/cars.py
 DEMO := casebases/demo.db
 
 .PHONY: demo test test-all lint docs clean
@@ -15,11 +14,10 @@ DEMO := casebases/demo.db
 
 demo: .venv/installed
 	@rm -f $(DEMO)
-	$(BIN)/cbr build tests/cars/cars.csv --type car --out $(DEMO) --plugin $(CARS)
-	$(BIN)/cbr query $(DEMO) --case price=7000,age=6,mileage=90,power=90,fuel=diesel --show 3
-	$(BIN)/cbr retain $(DEMO) --case price=7000,age=6,mileage=90,power=90,fuel=diesel,owners=1 --solution buy --outcome 4.5 --rule novel
-	$(BIN)/cbr refine $(DEMO) --method noise
-	$(BIN)/cbr check $(DEMO)
+	$(BIN)/cbr build casebases/demo.phhs.xz --out $(DEMO)
+	$(BIN)/cbr label $(DEMO) --load casebases/demo.npz
+	$(BIN)/cbr match cbr:$(DEMO) 'loki*4' 'lag*4' --hands 2000 --session 25 --adjust aivat --plot casebases/demo.png
+	$(BIN)/cbr query $(DEMO) --stage flop --case hole=AhKs,board=Kh7d2c,players=3,to_call=1,pot=6 --reuse worth --show 3
 
 lint: .venv/installed
 	$(BIN)/ruff check .

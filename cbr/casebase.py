@@ -317,6 +317,14 @@ class Casebase:
         query = f"SELECT DISTINCT case_id FROM {schema.VALUES} WHERE stage = ?"
         return {row[0] for row in self.db.execute(query, [stage])} if self.has_values else set()
 
+    def values(self, stage: str) -> list[tuple[int, str, float, float | None]]:
+        """Case, solution, value and its error of all that was estimated for a stage."""
+        query = (
+            f"SELECT case_id, solution, value, error FROM {schema.VALUES} WHERE stage = ? "
+            "ORDER BY case_id, solution"
+        )
+        return self.db.execute(query, [stage]).fetchall() if self.has_values else []
+
     def read_public(self, stage: str) -> Cases:
         """All decisions of a stage, also those whose private features are not known, by the
         features that everybody sees."""

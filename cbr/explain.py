@@ -76,6 +76,7 @@ class Explanation:
     neighbours: list[Neighbour]
     probabilities: dict[str, float]
     mean_outcome: dict[str, float | None]
+    mean_value: dict[str, float | None]
     solution: str
     reason: str
     nearest_other: Neighbour | None
@@ -123,6 +124,7 @@ def explain(
         neighbours=_neighbours(retrieved, most, base),
         probabilities=dict(proposal.probabilities),
         mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=True)),
+        mean_value=dict(zip(solutions, map(_known, retrieved.mean_value()), strict=True)),
         solution=proposal.solution,
         reason=proposal.reason,
         nearest_other=_nearest_other(retrieved, proposal, base),

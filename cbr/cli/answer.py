@@ -50,6 +50,10 @@ def _show_proposal(answer: Explanation) -> None:
         [name, round(answer.probabilities[name], 4), answer.mean_outcome[name]] for name in shown
     ]
     heads = ["solution", "probability", "mean outcome"]
+    if any(value is not None for value in answer.mean_value.values()):
+        heads.append("worth")
+        for row in rows:
+            row.append(answer.mean_value[str(row[0])])
     if made is not None:
         heads += ["really done", "earned"]
         for row in rows:

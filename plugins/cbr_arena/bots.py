@@ -65,7 +65,7 @@ class Bot(Protocol):
     matches add them up and show them. And it may have `explain(situations, memory) -> str`, which
     tells why it acts as it does in one situation (a batch of 1, as `act` gets it): some lines of at
     most 76 characters for a person (`cbr play` shows them). It changes nothing, and it need not
-    tell the bot's cards.
+    tell the bot's cards. With `doubts(seats) -> str` it warns of tables that it knows nothing of.
     """
 
     memory: np.dtype[Any] | None

@@ -28,7 +28,7 @@ from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.bots import Figure
 from cbr_arena.logs import plain_name
 from cbr_arena.luck import TERMS, all_in
-from cbr_arena.players import Player, build
+from cbr_arena.players import Player, build, verify_fits
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Ints, Room, Sitting
@@ -101,6 +101,8 @@ class Match:
         """The players, with nothing in mind."""
         specs = list(dict.fromkeys(player.spec for player in self.players))
         bots = [build(spec, self.game.betting) for spec in specs]
+        for bot in bots:
+            verify_fits(bot, self.seats)
         bot_of = np.array([specs.index(player.spec) for player in self.players])
         return Room(self.game, self.stack, self.seed, bots, bot_of, self.adjust == "aivat")
 

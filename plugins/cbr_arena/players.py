@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import parent_process
 from typing import Any
 
 import numpy as np
@@ -77,3 +79,11 @@ def build(spec: str, betting: str) -> Any:
 def _verify_plays(spec: str, games: Sequence[str], betting: str) -> None:
     if betting not in games:
         raise BadValue(f"bot {spec!r} plays {' and '.join(games)}, not {betting}")
+
+
+def verify_fits(bot: Any, seats: int) -> None:
+    """Warn of what a bot doubts about a table with so many seats."""
+    doubt = bot.doubts(seats) if hasattr(bot, "doubts") else ""
+    # Every process of a match builds its bots; one of them says it.
+    if doubt and parent_process() is None:
+        warnings.warn(doubt, stacklevel=3)

@@ -14,6 +14,7 @@ from cbr.hookspecs import hook
 if TYPE_CHECKING:
     import typer
 
+    from cbr.case import ExtraFeature
     from cbr.reuse import ReusePolicy
     from cbr_arena import BotKind
 
@@ -23,6 +24,13 @@ def cbr_bots() -> Iterable[BotKind]:
     from cbr_casper.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_features() -> Iterable[ExtraFeature]:
+    from cbr_casper.descriptions import descriptions
+
+    return descriptions()
 
 
 @hook

@@ -154,7 +154,7 @@ def starts_of(base: Casebase) -> Starts:
     tables, terms = [], []
     every = max(1, sum(len(numbers) for numbers, _ in base.read_records(BATCH)) // _STARTS)
     for _, bodies in base.read_records(BATCH * every):
-        played, of_game = replay_bodies(bodies[::every])
+        played, of_game, _ = replay_bodies(bodies[::every])
         assert played.tables is not None
         first = played.tables[:, MOVES] == 0
         tables.append(played.tables[first])

@@ -10,6 +10,7 @@ action drawn by how often they took it.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.casebase import Casebase
+from cbr.definitions import case_types_of
 from cbr.errors import BadValue, NoSuchName
+from cbr.plugins import default_plugins
 from cbr.spec import Spec
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
+from cbr_casper.casey import EMPTY, Beginner
 from cbr_casper.figures import Figures
+from cbr_casper.joined import LearningStreet
 from cbr_casper.label import moves
 from cbr_casper.mixing import temperature_of
-from cbr_casper.streets import Answer, Street
+from cbr_casper.retained import TICKET, Learning, Session
+from cbr_casper.streets import Chances, Street
 from cbr_casper.worlds import Worlds
 from cbr_holdem.situation.actions import SHARES, SIZES
 from cbr_holdem.situation.case_types import BETTING, LIMIT
@@ -53,6 +59,9 @@ class CaseBot:
         index: str = "auto",
         threshold: float = 0.0,
         adapt: bool = True,
+        retain: str = "",
+        own: float = 3.0,
+        game: str = "",
     ) -> None:
         if style not in STYLES:
             raise NoSuchName("style of cbr", style, STYLES)
@@ -64,6 +73,19 @@ class CaseBot:
             policy = f"threshold?above={threshold}&cap=100&fallback=20"
         # In a spec inside a spec, ; stands for &.
         policy, reuse, index = (text.replace(";", "&") for text in (policy, reuse, index))
+        self.file = file
+        self.figures = Figures()
+        self.terms: Ints | None = None
+        self.worlds: Worlds | None = None
+        self.learning: Learning | None = None
+        self.streets: Sequence[Any]  # of Street or Beginner
+        if file == EMPTY:
+            if (policy and not threshold) or reuse or style != STYLES[0]:
+                raise BadValue("cbr:empty has no style, policy and reuse: it tries what earns most")
+            self._begin_with_nothing(game or "limit", retain or "session", weights, threshold)
+            return
+        if game:
+            raise BadValue(f"{file} has its game; game={game} is for cbr:empty")
         with Casebase.open(Path(str(file))) as base:
             if base.domain not in BETTING:
                 raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
@@ -74,54 +96,109 @@ class CaseBot:
                 weights = weights or HAND_PICKED
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
             self.worlds = Worlds.load(base) if adapt and mixed and style == "heir" else None
+            options = {"weights": weights, "policy": policy, "index": index}
             self.streets = [
-                Street(base, stage, reuse, weights=weights, policy=policy, index=index)
+                LearningStreet(base, stage, reuse, own, **options)
+                if retain
+                else Street(base, stage, reuse, **options)
                 for stage in STREETS
             ]
-        self.figures = Figures()
+        kept: list[Any] = []
         if self.worlds is not None:
-            self.memory = np.dtype([("told", np.float64, len(self.worlds.value))])
+            kept.append(("told", np.float64, len(self.worlds.value)))
             self.temperature = temperature_of(reuse)
+        if retain:
+            self.learning = Learning.of([street.case_type for street in self.streets], retain)
+            kept.append(TICKET)
+        self.memory = np.dtype(kept) if kept else None
+
+    def _begin_with_nothing(self, game: str, retain: str, weights: str, threshold: float) -> None:
+        if game not in BETTING.values():
+            raise NoSuchName("game of cbr", game, BETTING.values())
+        self.games = (game,)
+        domain = next(domain for domain, betting in BETTING.items() if betting == game)
+        case_types = case_types_of(domain, default_plugins())
+        self.streets = [Beginner(case_type, weights, threshold) for case_type in case_types]
+        self.learning = Learning.of(case_types, retain)
+        self.memory = np.dtype([TICKET])
+
+    def doubts(self, seats: int) -> str:
+        """What it would say of a table with so many seats: none of its cases may be like it."""
+        known = [street.table_sizes for street in self.streets if isinstance(street, Street)][:1]
+        alike = {_crowd(size) for sizes in known for size in sizes}
+        if not known or _crowd(seats) in alike:
+            return ""
+        sizes = ", ".join(str(size) for size in sorted(known[0]))
+        return (
+            f"{self.file} has cases of tables with {sizes} players and none like {seats}, so the "
+            "CBR bot takes the nearest it has"
+        )
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
         shares = np.zeros((situations.count, 3))
         to = np.zeros(situations.count, np.int64)
         drawn = None if self.games == ("limit",) else chance.random()
         gains = self._gains(situations, memory)
+        sessions: list[Session] = []
+        if self.learning is not None and memory is not None:
+            sessions = self.learning.sessions(memory, situations.game, chance)
         for number, street in enumerate(self.streets):
             here = np.flatnonzero(situations.place[:, 0] == number)
             if len(here):
                 some = situations.take(here)
-                answer = street.answer(some, legal(some, street.solutions))
+                answer = self._answer(street, some, [sessions[at] for at in here if sessions])
                 if gains is not None:
-                    answer = answer.tilted(gains[here][:, moves(street.solutions)])
+                    exponents = gains[here] / self.temperature
+                    answer = answer.tilted(exponents[:, moves(street.solutions)])
                 self.figures.add(STREETS[number], answer)
                 shares[here] = triples(answer.chances, street.solutions)
                 if drawn is not None:
                     to[here] = sizes(answer, street.solutions, some, drawn[here])
         return Triples(shares, to)
 
+    def _answer(self, street: Any, situations: Pending, sessions: list[Session]) -> Chances:
+        may = legal(situations, street.solutions)
+        answer: Chances = (
+            street.answer_in(sessions, situations, may)
+            if sessions
+            else street.answer(situations, may)
+        )
+        return answer
+
     def _gains(self, situations: Pending, memory: Any) -> Floats | None:
-        """What moves are worth at this table more than at those of the casebase, as exponents."""
+        """What moves are worth at this table more than at those of the casebase, [n, moves]."""
         if self.worlds is None or memory is None:
             return None
         self.terms = situations.game.terms
         likely = self.worlds.likely(memory["told"])
-        gains: Floats = self.worlds.gains(situations.seen(), self.terms, likely) / self.temperature
-        return gains
+        return self.worlds.gains(situations.seen(), self.terms, likely)
 
     def remember(self, tables: Ints, seats: Ints, memory: Any) -> None:
-        if self.worlds is not None:
+        if self.worlds is not None and self.terms is not None:  # else it was never asked
             told = memory["told"].copy()
             self.worlds.listen(tables, self.terms, seats, told)
             memory["told"] = told
+        if self.learning is not None:
+            self.learning.remember(tables, seats, memory)
 
     def explain(self, situations: Pending, memory: Any) -> str:
         """Why it acts as it does in one situation."""
-        from cbr_casper.why import why
+        from cbr_casper.why import Here, why
 
-        street = self.streets[int(situations.place[0, 0])]
-        return why(street, situations, legal(situations, street.solutions))
+        street, more = self.streets[int(situations.place[0, 0])], ""
+        may = legal(situations, street.solutions)
+        if self.learning is not None and memory is not None:
+            [session] = self.learning.sessions(memory.copy(), situations.game)
+            more = street.explain_in(session, situations, may)
+            if isinstance(street, LearningStreet):
+                street = street.telling(session)
+        if isinstance(street, Beginner):
+            return more
+        here, gains = None, self._gains(situations, memory)
+        if gains is not None and self.worlds is not None:
+            likely = self.worlds.said(self.worlds.likely(memory["told"])[0])
+            here = Here(gains[:, moves(street.solutions)], self.temperature, likely)
+        return "\n".join(filter(None, [why(street, situations, may, here), more]))
 
 
 def _best_reuse(base: Casebase) -> str:
@@ -136,6 +213,11 @@ def _best_reuse(base: Casebase) -> str:
             stacklevel=2,
         )
     return "" if len(bare) == len(base.stages) else "worth"
+
+
+def _crowd(seats: int) -> int:
+    """Tables that CASPER takes for alike: of 2, of 3 and 4, of 5 to 7, and larger ones."""
+    return int(np.searchsorted([3, 5, 8], seats, "right"))
 
 
 def kinds(solutions: Any) -> Ints:
@@ -163,7 +245,7 @@ def triples(chances: Floats, solutions: Any) -> Floats:
     return chances @ np.eye(3)[kinds(solutions)]
 
 
-def sizes(answer: Answer, solutions: Any, situations: Pending, drawn: Floats) -> Ints:
+def sizes(answer: Chances, solutions: Any, situations: Pending, drawn: Floats) -> Ints:
     """What a raise goes to [n]: a size drawn by the chances of bets and raises of each."""
     raises = kinds(solutions) == RAISE
     size = np.array([SHARES[SIZES.index(s[1:])] for s in np.array(solutions)[raises]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,12 @@ _Rounds = Annotated[
 ]
 _Hands = Annotated[int, typer.Option(min=1, help="Hands of a round, for each of some worlds.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals.")]
+_Save = Annotated[
+    Path | None, typer.Option(metavar="L.npz", help="Write all labels to a file as well.")
+]
+_Load = Annotated[
+    Path | None, typer.Option(metavar="L.npz", help="Take labels from such a file, find none.")
+]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
 _Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
 
@@ -37,6 +44,8 @@ def label(
     seed: _Seed = 0,
     workers: _Workers = 1,
     dask: _Dask = "",
+    save: _Save = None,
+    load: _Load = None,
     json: Json = False,
 ) -> None:
     """Estimate what each action of a case is worth, by playing its hand on many times.
@@ -47,25 +56,35 @@ def label(
     casebase with their standard errors; labelling again goes on where it stopped.
     """
     from cbr.casebase import Casebase
+    from cbr.whole import verify_place
     from cbr.workers import executor
+    from cbr_casper import label_file
     from cbr_casper.label import label as run
-    from cbr_casper.label import unlabelled
+    from cbr_casper.label import labelled, unlabelled
     from cbr_casper.worlds import Worlds
 
+    if save:
+        verify_place(save)
     with (
         Casebase.open(file, write=True) as base,
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
     ):
-        wanted = unlabelled(base, cases)
+        if load:
+            label_file.load(base, load)
+        wanted = {} if load else unlabelled(base, cases)
         worlds = Worlds.load(base)
-        if worlds is None:
+        if wanted and (worlds is None or Worlds.are_stale(base)):
             with progress("finding answers", "hands") as tell:
                 worlds = Worlds.find(base, seed, rounds, hands, pool, tell)
             with base.transaction():
                 worlds.save(base)
-        with progress("labelling", "cases") as tell:
-            found = run(base, wanted, worlds, deals, seed, pool, tell)
+        found = labelled(base)
+        if worlds is not None and wanted:
+            with progress("labelling", "cases") as tell:
+                found = run(base, wanted, worlds, deals, seed, pool, tell)
+        if save:
+            label_file.save(base, save)
     if json:
         emit({"stages": [dataclasses.asdict(stage) for stage in found]})
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cbr_arena import Figure
-from cbr_casper.streets import Answer
+from cbr_casper.streets import Chances
 
 
 class Figures:
@@ -12,7 +12,7 @@ class Figures:
     def __init__(self) -> None:
         self._sums: dict[str, Figure] = {}
 
-    def add(self, street: str, answer: Answer) -> None:
+    def add(self, street: str, answer: Chances) -> None:
         """Count the decisions of an answer."""
         for name, values in (
             (f"{street} similarity", answer.similarity),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,26 +28,53 @@ _LEAN = 6.0
 _KINDS = np.array([FOLD, CALL, CALL, RAISE, RAISE])
 #: Records that are replayed at a time.
 BATCH = 400
+#: Players that are counted one by one, and decisions of those that may make a group.
+_APART, _ENOUGH = 40, 1_000
+#: Groups at most, and what their decisions lose at least if they are taken for one.
+_GROUPS, _DIFFERENT = 3, 0.03
 
 
-def habits_of(base: Casebase) -> Floats:
-    """The strategy of everybody in the records of a casebase, [4, CONTEXTS, CLASSES, moves]."""
+class Counts(NamedTuple):
+    """How often each player made each move: with known cards [players, 4, CONTEXTS, CLASSES,
+    moves], and in all [players, 4, CONTEXTS, moves]."""
+
+    known: Ints
+    seen: Ints
+
+    def habits(self, players: Sequence[int] | slice = slice(None)) -> Floats:
+        """The strategy of some of them, [4, CONTEXTS, CLASSES, moves]."""
+        return smoothed(self.known[players].sum(axis=0), self.seen[players].sum(axis=0))
+
+
+def count_moves(base: Casebase) -> Counts:
+    """What the players of a casebase's records did: those with the most hands one by one, and in
+    the last place everybody else."""
+    hands = Counter(
+        name
+        for _, bodies in base.read_records(BATCH)
+        for name in HandArrays.read(bodies).players.ravel().tolist()
+        if name
+    )
+    places = {name: place for place, (name, _) in enumerate(hands.most_common(_APART))}
+    shape = (len(places) + 1, 4, CONTEXTS)
     moves = RAISE + len(SIZES[BETTING[base.domain]])
-    known = np.zeros((4, CONTEXTS, CLASSES, moves), np.int64)
-    seen = np.zeros((4, CONTEXTS, moves), np.int64)
+    known, seen = np.zeros((*shape, CLASSES, moves), np.int64), np.zeros((*shape, moves), np.int64)
     for _, bodies in base.read_records(BATCH):
-        played, terms = replay_bodies(bodies)
-        _count(played.tables, terms, moves_of(played, moves), known, seen)
-    return smoothed(known, seen)
+        played, terms, names = replay_bodies(bodies)
+        who = np.array([places.get(name, len(places)) for name in names], np.int64)
+        _count(played.tables, terms, who, moves_of(played, moves), known, seen)
+    return Counts(known, seen)
 
 
-def replay_bodies(bodies: Sequence[str]) -> tuple[Replayed, Ints]:
-    """The decisions of some hands with their tables, and the terms of the game of each [m, ..]."""
+def replay_bodies(bodies: Sequence[str]) -> tuple[Replayed, Ints, NDArray[Any]]:
+    """The decisions of some hands with their tables, the terms of the game of each [m, ..], and who
+    took it [m]."""
     hands = HandArrays.read(bodies)
     played = replay_arrays(hands, keep_tables=True)
     place = np.zeros(len(bodies), np.int64)
     place[hands.place] = np.arange(len(hands.place))
-    return played, hands.terms[place[played.hand]]
+    at = place[played.hand]
+    return played, hands.terms[at], hands.players[at, played.situations.place[:, 1]]
 
 
 def moves_of(played: Replayed, moves: int) -> Ints:
@@ -56,20 +84,53 @@ def moves_of(played: Replayed, moves: int) -> Ints:
     return sized
 
 
+def groups_of(seen: Ints) -> list[list[int]]:
+    """Players who act alike, by what everybody sees of them [players, 4, CONTEXTS, moves]: the two
+    groups that lose least by it become one, until all that are left differ."""
+    often = np.flatnonzero(seen.sum(axis=(1, 2, 3)) >= _ENOUGH).tolist()
+    groups = [[player] for player in often]
+    counts = [seen[player].astype(np.float64) for player in often]
+    fit = [_likelihood(count) for count in counts]
+    while len(groups) > 1:
+        loss, one, two = min(
+            (_loss(counts[a] + counts[b], fit[a] + fit[b], counts[a], counts[b]), a, b)
+            for b in range(len(groups))
+            for a in range(b)
+        )
+        if loss > _DIFFERENT and len(groups) <= _GROUPS:
+            break
+        groups[one] += groups.pop(two)
+        counts[one] = counts[one] + counts.pop(two)
+        fit.pop(two)
+        fit[one] = _likelihood(counts[one])
+    return groups
+
+
+def _likelihood(count: Floats) -> float:
+    """Logarithm of the chance of some moves, each by how common it is in its context."""
+    chances = (count + 0.5) / (count + 0.5).sum(axis=-1, keepdims=True)
+    return float((count * np.log(chances)).sum())
+
+
+def _loss(both: Floats, apart: float, one: Floats, two: Floats) -> float:
+    """What a decision of the smaller group loses if two are taken for one."""
+    return (apart - _likelihood(both)) / float(min(one.sum(), two.sum()))
+
+
 @njit(cache=True)
-def _count(tables: Any, terms: Any, move: Any, known: Any, seen: Any) -> None:
+def _count(tables: Any, terms: Any, who: Any, move: Any, known: Any, seen: Any) -> None:
     hole, board, now = np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64)
     for i in range(len(tables)):
         r = tables[i]
         street, cell = r[STREET], context(r, terms[i])
-        seen[street, cell, move[i]] += 1
+        seen[who[i], street, cell, move[i]] += 1
         for card in range(2):
             hole[card] = r[HOLE + 2 * r[ACTOR] + card]
         if hole[0] < DECK and hole[1] < DECK:
             for card in range(5):
                 board[card] = r[BOARD + card]
             which = hand_class(hole, board, BOARD_CARDS[street], now)
-            known[street, cell, which, move[i]] += 1
+            known[who[i], street, cell, which, move[i]] += 1
 
 
 def smoothed(known: Ints, seen: Ints) -> Floats:

@@ -6,7 +6,7 @@ on their numbers alone, so labelling goes on where it stopped, and more of them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
@@ -104,7 +104,13 @@ def label(
         if progress:
             so_far = sum(done.values())
             progress(so_far, len(wanted), so_far)
-    return [Labelled(stage, done[stage], len(base.valued(stage))) for stage in base.stages]
+    return labelled(base, done)
+
+
+def labelled(base: Casebase, now: Mapping[str, int] | None = None) -> list[Labelled]:
+    """How many cases of each stage have values, and how many were labelled now."""
+    done = now or {}
+    return [Labelled(stage, done.get(stage, 0), len(base.valued(stage))) for stage in base.stages]
 
 
 def _chosen(base: Casebase, stage: str, cases: int) -> Ints:
@@ -137,7 +143,7 @@ def _pieces(
 
 
 def _label_piece(work: _Work) -> _Worth:
-    played, terms = replay_bodies(work.bodies)
+    played, terms, _ = replay_bodies(work.bodies)
     assert played.tables is not None
     number = work.records[played.hand] * _STEPS + played.step
     wanted = np.isin(number, work.wanted)

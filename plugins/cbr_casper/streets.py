@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,34 +23,42 @@ from cbr.reuse import reuse_many
 from cbr.spec import Spec
 from cbr_casper.kept import Kept
 from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import MOST_SEATS
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Chances:
     """What a street's cases say of n decisions: chances [n, solutions]; and of what was retrieved
     for each its mean similarity, how many cases that is, and whether none came up to the threshold,
-    [n] each. What that was is retrieved again if somebody asks: `codes` [n, d] are the targets."""
+    [n] each."""
 
     chances: Floats
     similarity: Floats
     cases: Floats
     below: Floats
+
+    def tilted(self, exponents: Floats) -> Self:
+        """The same with chances times e^exponents [n, solutions]."""
+        chances = self.chances * np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        total = chances.sum(axis=1, keepdims=True)
+        tilted = np.where(total > 1e-12, chances / np.maximum(total, 1e-300), self.chances)
+        return dataclasses.replace(self, chances=tilted)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Chances):
+    """Chances from a casebase. What was retrieved is retrieved again if somebody asks: `codes`
+    [n, d] are the targets."""
+
     codes: NDArray[np.float32]
     retriever: Retriever
 
     @cached_property
     def retrieved(self) -> RetrievedMany:
         return self.retriever.many(self.codes)
-
-    def tilted(self, exponents: Floats) -> Answer:
-        """The same with chances times e^exponents [n, solutions]."""
-        chances = self.chances * np.exp(exponents - exponents.max(axis=1, keepdims=True))
-        total = chances.sum(axis=1, keepdims=True)
-        tilted = np.where(total > 1e-12, chances / np.maximum(total, 1e-300), self.chances)
-        return dataclasses.replace(self, chances=tilted)
 
 
 class Street:
@@ -80,10 +88,19 @@ class Street:
     def solutions(self) -> Sequence[str]:
         return self.case_type.solutions
 
+    @cached_property
+    def table_sizes(self) -> set[int]:
+        """Players dealt in at the tables of its cases, where at least 1 % were so many."""
+        if "players" not in [feature.name for feature in self.case_type.indexed]:
+            return set(range(2, MOST_SEATS + 1))
+        vectors = self.retriever.vectors
+        players = vectors.values[:, self.case_type.position("players")].astype(np.int64)
+        share = np.bincount(players, vectors.cases) / vectors.cases.sum()
+        return {int(size) for size in np.flatnonzero(share >= 0.01)}
+
     def answer(self, situations: Pending, allowed: Flags) -> Answer:
         """Of decisions on this street, where `allowed` [n, solutions] is legal."""
-        columns = [feature.of(situations) for feature in self.case_type.indexed]
-        codes = np.stack(columns, axis=1).astype(np.float32)
+        codes = codes_of(self.case_type, situations)
         key = np.concatenate([codes, allowed.astype(np.float32)], axis=1)
         keys = key.view(f"V{key.shape[1] * key.itemsize}").reshape(-1).tolist()
         found = self._kept.rows(keys, lambda new: self._decided(codes[new], allowed[new]))
@@ -96,10 +113,20 @@ class Street:
         chances = reuse_many(retrieved, self.reuse, allowed=allowed)
         if self.lacking is not None:
             chances = self.lacking.added_to(chances, codes, allowed)
-        mine = np.repeat(np.arange(len(codes)), np.diff(retrieved.start))
+        return np.column_stack([self.figures_of(retrieved), chances])
+
+    def figures_of(self, retrieved: RetrievedMany) -> Floats:
+        """Similarity, cases and whether it is below the threshold, as in `Chances`, [n, 3]."""
+        mine = np.repeat(np.arange(len(retrieved)), np.diff(retrieved.start))
         shares = retrieved.share * retrieved.vectors.cases[retrieved.number]
-        cases = np.bincount(mine, shares, len(codes))
-        alike = np.bincount(mine, shares * retrieved.similarity, len(codes))
+        cases = np.bincount(mine, shares, len(retrieved))
+        alike = np.bincount(mine, shares * retrieved.similarity, len(retrieved))
         above = self.retriever.policy.looks.above
         below = ~(retrieved.most_similar > above - TOLERANCE)
-        return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below, chances])
+        return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below])
+
+
+def codes_of(case_type: CaseType, situations: Mapping[str, Any]) -> NDArray[np.float32]:
+    """Situations as retrieval compares them, [n, d]."""
+    columns = [np.asarray(feature.of(situations)) for feature in case_type.indexed]
+    return np.stack(columns, axis=1).astype(np.float32)

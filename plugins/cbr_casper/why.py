@@ -28,14 +28,36 @@ _WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
 _NEAR, _DIFFERENT = 4, 3
 
 
-def why(street: Street, situations: Pending, allowed: NDArray[np.bool_]) -> str:
+class Here(NamedTuple):
+    """What a bot knows of its table: what solutions are worth more than elsewhere [1, solutions],
+    the temperature by which that counts, and which worlds are likely, in words."""
+
+    gains: NDArray[np.float64]
+    temperature: float
+    worlds: str
+
+
+def why(
+    street: Street, situations: Pending, allowed: NDArray[np.bool_], here: Here | None = None
+) -> str:
     """One decision on a street, where `allowed` [1, solutions] is legal."""
     answer = street.answer(situations, allowed)
+    gains = np.zeros(len(street.solutions))
+    if here is not None:
+        answer = answer.tilted(here.gains / here.temperature)
+        gains = here.gains[0]
     retrieved = answer.retrieved[0]
     legal = [name for name, may in zip(street.solutions, allowed[0], strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
     found = explain(_nearest(retrieved), proposal, lacking=street.lacking)
-    known = (answer.chances[0], retrieved.taken, retrieved.mean_outcome(), retrieved.mean_value())
+    worth = retrieved.mean_value()
+    known = (
+        answer.chances[0],
+        retrieved.taken,
+        retrieved.mean_outcome(),
+        worth,
+        worth + gains if here else np.full(len(gains), np.nan),
+    )
     actions = {
         name: _Action(*figures)
         for name, *figures in zip(street.solutions, *(part.tolist() for part in known), strict=True)
@@ -47,6 +69,7 @@ def why(street: Street, situations: Pending, allowed: NDArray[np.bool_]) -> str:
             _retrieved(retrieved, found.fallback),
             _asked(found),
             *_actions(actions, retrieved.cases, unit),
+            *([fill(f"The table seems {here.worlds}.", _WIDTH)] if here else []),
             *_lacking(found),
             *_neighbours(found),
         ]
@@ -54,13 +77,14 @@ def why(street: Street, situations: Pending, allowed: NDArray[np.bool_]) -> str:
 
 
 class _Action(NamedTuple):
-    """How likely an action is, in how many retrieved cases it was taken, and what it earned there
-    and is worth on average (NaN unknown)."""
+    """How likely an action is, in how many retrieved cases it was taken, what it earned there and
+    is worth on average, and what it is worth at this table (NaN unknown)."""
 
     chance: float
     cases: float
     earned: float
     worth: float
+    here: float
 
 
 def _nearest(retrieved: Retrieved) -> Retrieved:
@@ -111,13 +135,16 @@ def _asked(found: Explanation) -> str:
 def _actions(actions: dict[str, _Action], retrieved: float, unit: str) -> list[str]:
     """The chance of each legal action, and what is known of it."""
     valued = any(not math.isnan(action.worth) for action in actions.values())
+    adapts = any(not math.isnan(action.here) for action in actions.values())
     heads = ["chance", "cases", "earned", *(["worth"] if valued else [])]
+    heads += ["here"] if adapts else []
     lines = [" " * 10 + "".join(f"{head:>9}" for head in heads) + f"   in {unit}"]
-    for name, (chance, cases, earned, worth) in actions.items():
+    for name, (chance, cases, earned, worth, here) in actions.items():
         # In no-limit there are many sizes, most of which nobody ever bet.
         if chance > 0.0 or len(actions) <= len(_WORDS):
             line = f"{_word(name):<10}{chance:>9.0%}{cases:>9.4g}{_money(earned):>9}"
-            lines.append(line + (f"{_money(worth):>9}" if valued else ""))
+            line += f"{_money(worth):>9}" if valued else ""
+            lines.append(line + (f"{_money(here):>9}" if adapts else ""))
     rest = retrieved - sum(action.cases for action in actions.values())
     if rest > 1e-6:
         lines.append(f"{'not legal':<10}{'':>9}{rest:>9.4g}")

@@ -1,13 +1,16 @@
 """Tables that play otherwise than the casebase's players: worlds, and which of them we are in.
 
-The casebase's habits are one world; others are the same with more or fewer folds and raises, and
-hands that matter less. Each has its own answer, found by simulated play when cases are labelled.
+The habits of all players of the casebase are one world. Others are the same with hands taken for
+better or worse, and with more or fewer raises; and where the casebase has players of several kinds,
+each of these. A world has its own answer, found by simulated play when cases are labelled.
 At a table the bot sees what the others do, and so how likely each world is; a move is then worth
 what its cases say, and what the grid says that the move gains in these worlds.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,9 +20,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.casebase import Casebase
+from cbr.errors import BadValue
 from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
-from cbr_casper.grid import SIZES, class_of, class_shift, context, move_of
-from cbr_casper.habits import habits_of
+from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, class_shift, context, move_of
+from cbr_casper.habits import count_moves, groups_of
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.game import MOST_SEATS
 from cbr_holdem.table.rules import (
@@ -63,8 +67,6 @@ TILTS = (
     Tilt("calling", loose=8.0, ease=0.9),
     Tilt("wild", loose=6.0, push=0.4),
 )
-#: The name under which a casebase keeps them.
-_NAME = "worlds"
 #: A size that nobody raises by is taken for as common as this.
 _RARE = 1e-3
 #: How much of what a hand tells of the world counts: moves of one hand depend on one another.
@@ -97,23 +99,61 @@ class Worlds:
     ) -> Worlds:
         """Answers to what a casebase's players do and might do, found in so many rounds of hands;
         with 0 rounds we act as they do."""
-        own = habits_of(base)
-        habits = np.stack([tilted(own, tilt) for tilt in TILTS])
+        counts = count_moves(base)
+        everybody, groups = counts.habits(), groups_of(counts.seen[:-1])
+        habits = np.stack(
+            [
+                *(tilted(everybody, tilt) for tilt in TILTS),
+                *(counts.habits(group) for group in groups if len(groups) > 1),
+            ]
+        )
         sizes = SIZES[BETTING[base.domain]]
         found = answers(starts_of(base), habits, sizes, seed, rounds, hands, pool, progress)
         return cls(habits, *found)
 
     @classmethod
+    def names(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in dataclasses.fields(cls))
+
+    def parts(self) -> dict[str, Floats]:
+        return {name: getattr(self, name) for name in self.names()}
+
+    @classmethod
+    def of(cls, parts: Mapping[str, NDArray[Any] | None], base: Casebase) -> Worlds | None:
+        """From arrays by name, if all are there; checked, as they may come from any file."""
+        cells = (4, CONTEXTS, CLASSES, RAISE + len(SIZES[BETTING[base.domain]]))
+        shapes = dict.fromkeys(cls.names(), cells) | {"seen": (*cells[:2], cells[3])}
+        known: list[Floats] = []
+        for name, shape in shapes.items():
+            part = parts.get(name)
+            if part is None:
+                return None
+            right = part.shape[1:] == shape and part.dtype.kind == "f" and np.isfinite(part).all()
+            if not right or len(part) == 0 or (known and len(part) != len(known[0])):
+                raise BadValue(
+                    f"what {base.path} or its labels keep as {name!r} of worlds does not fit its "
+                    "game; label it again from its log"
+                )
+            known.append(part.astype(np.float64))
+        known[-1] = np.maximum(known[-1], 1e-6)  # chances of which logarithms are taken
+        return cls(*known)
+
+    @classmethod
     def load(cls, base: Casebase) -> Worlds | None:
         """Those that a casebase keeps."""
-        parts = [base.learned(f"{_NAME}.{part}") for part in _PARTS]
-        known = [part.astype(np.float64) for part in parts if part is not None]
-        return cls(*known) if len(known) == len(_PARTS) else None
+        return cls.of({name: base.learned(f"worlds.{name}") for name in cls.names()}, base)
+
+    @staticmethod
+    def are_stale(base: Casebase) -> bool:
+        """Whether a casebase has other hands than those that its worlds were found from."""
+        known = base.learned("worlds.hands")
+        return known is None or known.tolist() != [_hands(base)]
 
     def save(self, base: Casebase) -> None:
         """Keep them, inside a transaction."""
-        for part in _PARTS:
-            base.put_learned(f"{_NAME}.{part}", getattr(self, part).astype(np.float32))
+        for name, part in self.parts().items():
+            base.put_learned(f"worlds.{name}", part.astype(np.float32))
+        base.put_learned("worlds.hands", np.array([_hands(base)]))
 
     def likely(self, told: Floats) -> Floats:
         """How likely worlds are [n, worlds], by what was told of them."""
@@ -122,6 +162,13 @@ class Worlds:
         weight = prior * np.exp(told - told.max(axis=-1, keepdims=True))
         likely: Floats = weight / weight.sum(axis=-1, keepdims=True)
         return likely
+
+    def said(self, likely: Floats) -> str:
+        """The likeliest worlds [worlds], in words."""
+        kinds = range(1, len(likely) - len(TILTS) + 1)
+        names = [tilt.name for tilt in TILTS] + [f"like players of kind {kind}" for kind in kinds]
+        first = np.argsort(-likely, kind="stable")[:3]
+        return ", ".join(f"{names[at]} ({likely[at]:.0%})" for at in first if likely[at] >= 0.05)
 
     def gains(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
         """What moves are worth in these worlds more than in the casebase's own, [n, moves], for the
@@ -138,7 +185,8 @@ class Worlds:
         told += _TRUST * (new - new[:, :1])
 
 
-_PARTS = ("habits", "own", "value", "seen")
+def _hands(base: Casebase) -> int:
+    return sum(len(numbers) for numbers, _ in base.read_records(10_000))
 
 
 def tilted(habits: Floats, tilt: Tilt) -> Floats:

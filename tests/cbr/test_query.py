@@ -348,6 +348,7 @@ class TestPlot:
             answer,
             probabilities=dict(zip(names, chances, strict=True)),
             mean_outcome=dict.fromkeys(names),
+            mean_value=dict.fromkeys(names),
             solution=names[0],
         )
         draw_answer(odd, tmp_path / "odd.png", "row")

@@ -127,9 +127,11 @@ def _labels(file: Path, cases: int) -> Row:
             assert not _valued(copy, stage), f"{file} has labels; name a casebase without any"
         seconds, actions = [], []
         for many in (cases // 4, cases // 2, 5 * cases // 4):
-            seconds.append(_run("label", copy, "--cases", many, "--deals", _DEALS, "--seed", 1)[0])
+            quick = ("--rounds", 1, "--hands", 10_000, "--deals", _DEALS, "--seed", 1)
+            seconds.append(_run("label", copy, "--cases", many, *quick)[0])
             actions.append(_actions(copy))
-    # The first run may compile. The others start alike, and do a quarter and three quarters.
+    # The first run may compile, and finds answers. The others start alike, and do a quarter and
+    # three quarters.
     more = (actions[2] - actions[1]) - (actions[1] - actions[0])
     ours = more / (seconds[2] - seconds[1])
     calls = rlcard_calls(_SEATS, _PEER_HANDS)

@@ -1,0 +1,186 @@
+"""A street that learns: cases retained in a session join those retrieved from the casebase."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.case import CaseType
+from cbr.casebase import Casebase
+from cbr.errors import BadValue
+from cbr.plugins import default_plugins
+from cbr.retrieve import RetrievedMany
+from cbr.reuse import reuse_many
+from cbr.spec import Spec
+from cbr_casper.kept import Kept
+from cbr_casper.retained import Near, Session, near
+from cbr_casper.streets import Answer, Flags, Street, codes_of
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import STREETS
+
+Floats = NDArray[np.float64]
+
+#: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
+#: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.
+OUTCOME = 0.02
+#: Where a retrieval policy has no threshold: CASPER's.
+_USUAL = 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What a batched reuse policy asks of retrieved cases, as sums by target and solution [q, s].
+
+    Of values there are sums and counts, so more cases can join.
+    """
+
+    case_type: CaseType
+    taken_all: Floats
+    weighted_all: Floats
+    outcome_sum: Floats
+    outcome_count: Floats
+    value_sum: Floats
+    value_count: Floats
+    allowed: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.taken_all)
+
+    def __getitem__(self, place: int) -> Sums:
+        parts = {name: getattr(self, name)[place] for name in PARTS}
+        allowed = None if self.allowed is None else self.allowed[place]
+        return Sums(self.case_type, **parts, allowed=allowed)
+
+    @property
+    def taken(self) -> Floats:
+        return self._may(self.taken_all)
+
+    @property
+    def weighted(self) -> Floats:
+        return self._may(self.weighted_all)
+
+    def mean_outcome(self) -> Floats:
+        return self._mean(self.outcome_sum, self.outcome_count)
+
+    def mean_value(self) -> Floats:
+        return self._mean(self.value_sum, self.value_count)
+
+    def _may(self, sums: Floats) -> Floats:
+        return sums if self.allowed is None else sums * self.allowed
+
+    def _mean(self, total: Floats, count: Floats) -> Floats:
+        known = self._may(count)
+        mean = np.full(total.shape, np.nan)
+        np.divide(total, count, out=mean, where=known > 0.0)
+        return mean
+
+    def joined(self, found: Near, own: float) -> Sums:
+        """With retained cases: the bot's own count `own` times in shares, and what they earned
+        counts beside values where these are known."""
+        shape = (len(self), len(self.case_type.solutions))
+        weight = np.where(found.own, own, 1.0)
+        earned = np.nan_to_num(found.outcome)
+        known = ~np.isnan(found.outcome)
+        mine = OUTCOME * (found.own & known)
+        valued = self.value_count > 0.0
+        more = {
+            "taken_all": found.sums(weight, shape),
+            "weighted_all": found.sums(weight * found.similarity, shape),
+            "outcome_sum": found.sums(weight * earned, shape),
+            "outcome_count": found.sums(weight * known, shape),
+            "value_sum": found.sums(mine * earned, shape) * valued,
+            "value_count": found.sums(mine, shape) * valued,
+        }
+        changed = {name: getattr(self, name) + added for name, added in more.items()}
+        return dataclasses.replace(self, **changed)
+
+
+PARTS = (
+    "taken_all",
+    "weighted_all",
+    "outcome_sum",
+    "outcome_count",
+    "value_sum",
+    "value_count",
+)
+
+
+class LearningStreet(Street):
+    """A street of a casebase to which sessions add what they saw."""
+
+    def __init__(
+        self, base: Casebase, stage: str, reuse: str, own: float = 3.0, **options: Any
+    ) -> None:
+        if not 0.0 <= own <= 1e6:
+            raise BadValue(f"own={own:g} must be from 0 to a million")
+        super().__init__(base, stage, reuse, **options)
+        name = Spec.parse(self.reuse).name
+        if not default_plugins().get("reuse policy", name).batched:
+            raise BadValue(f"reuse policy {name!r} takes one situation at a time; leave retain out")
+        self.own, self.number = own, STREETS.index(stage)
+        above = self.retriever.policy.looks.above
+        self.above = above if 0.0 <= above < 1.0 else _USUAL
+        self._sums = Kept()
+        self._told: Session | None = None
+
+    def telling(self, session: Session) -> LearningStreet:
+        """The same street for one who asks with this session in mind."""
+        street = copy(self)
+        street._told = session
+        return street
+
+    def answer(self, situations: Pending, allowed: Flags) -> Answer:
+        if self._told is None:
+            return super().answer(situations, allowed)
+        return self.answer_in([self._told] * situations.count, situations, allowed)
+
+    def answer_in(self, sessions: Sequence[Session], situations: Pending, allowed: Flags) -> Answer:
+        """`answer` in sessions [n]."""
+        codes = codes_of(self.case_type, situations)
+        keys = codes.view(f"V{codes.shape[1] * codes.itemsize}").reshape(-1).tolist()
+        rows = self._sums.rows(keys, lambda new: self._summed(codes[new]))
+        similarity, cases, below = rows[:, :3].T
+        tables = rows[:, 3:].reshape(len(rows), len(PARTS), -1).transpose(1, 0, 2)
+        sums = Sums(self.case_type, *tables)
+        found = self.near(sessions, codes)
+        if len(found.target):
+            sums = sums.joined(found, self.own)
+        chances = reuse_many(cast(RetrievedMany, sums), self.reuse, allowed=allowed)
+        if self.lacking is not None:
+            chances = self.lacking.added_to(chances, codes, allowed)
+        return Answer(chances, similarity, cases, below, codes, self.retriever)
+
+    def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:
+        """Retained cases that are as similar as the policy asks for."""
+        kept = [session.streets[self.number] for session in sessions]
+        return near(codes, kept, self.retriever.measures, self.retriever.weights, self.above)
+
+    def _summed(self, codes: NDArray[np.float32]) -> Floats:
+        """The three numbers of `Answer` for each target, and `Sums` behind them."""
+        found = self.retriever.many(codes)
+        vectors = found.vectors
+        known = (vectors.outcome_sum, vectors.outcome_count, vectors.value_sum, vectors.value_count)
+        sums = (_summed(found, table) for table in known)
+        return np.column_stack([self.figures_of(found), found.taken, found.weighted, *sums])
+
+    def explain_in(self, session: Session, situations: Pending, allowed: Flags) -> str:
+        """What the session adds, in a sentence."""
+        found = self.near([session], codes_of(self.case_type, situations))
+        own, others = int(found.own.sum()), int((~found.own).sum())
+        return f"In this session {own} own decisions were like it, and {others} of others."
+
+
+def _summed(found: RetrievedMany, table: NDArray[Any] | None) -> Floats:
+    """A table of the vectors [v, s], summed over what was retrieved for each target."""
+    sums = np.zeros((len(found), len(found.case_type.solutions)))
+    if table is not None:
+        target = np.repeat(np.arange(len(found)), np.diff(found.start))
+        for place, column in enumerate(table.T):
+            sums[:, place] = np.bincount(target, found.share * column[found.number], len(found))
+    return sums

@@ -1,0 +1,93 @@
+"""Labels in a file of their own, for a casebase that can be built again from its log.
+
+It is numpy's .npz, without anything that could be run. For each stage it has the digest of the
+cases, so labels of other cases are refused; then the numbers of cases, places of solutions, values
+and errors. What was found of worlds goes with them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.casebase import Casebase
+from cbr.errors import BadValue
+from cbr.guard import one_line
+from cbr.whole import whole_file
+from cbr_casper.worlds import Worlds
+
+_FORMAT = "cbr-labels 1"
+
+
+def save(base: Casebase, path: Path) -> int:
+    """Write the labels of a casebase to a file; how many cases have some."""
+    parts: dict[str, NDArray[Any]] = {"format": np.array(_FORMAT)}
+    cases = 0
+    for stage in base.stages:
+        solutions = {name: place for place, name in enumerate(base.case_type(stage).solutions)}
+        rows = base.values(stage)
+        cases += len({row[0] for row in rows})
+        parts[f"{stage}.digest"] = np.array(base.digest(stage))
+        parts[f"{stage}.case"] = np.array([row[0] for row in rows], np.int32)
+        parts[f"{stage}.solution"] = np.array([solutions[row[1]] for row in rows], np.int8)
+        # Three digits are more than the deals behind a value tell.
+        parts[f"{stage}.value"] = np.array([row[2] for row in rows], np.float16)
+        parts[f"{stage}.error"] = np.array([row[3] for row in rows], np.float16)
+    worlds = Worlds.load(base)
+    if worlds is not None:
+        parts |= {f"worlds.{n}": part.astype(np.float16) for n, part in worlds.parts().items()}
+    with whole_file(path) as part, part.open("wb") as out:
+        np.savez_compressed(out, **parts)  # type: ignore[arg-type]
+    return cases
+
+
+def load(base: Casebase, path: Path) -> int:
+    """Give a casebase the labels of a file, all or none; how many cases have some."""
+    parts = _read(path)
+    for stage in base.stages:
+        digest = parts.get(f"{stage}.digest")
+        if digest is None or str(digest) != base.digest(stage):
+            raise BadValue(
+                f"{path} has labels of other cases than the {stage} of {base.path}; build the "
+                "casebase from the log that they were made for"
+            )
+    cases = 0
+    with base.transaction():
+        for stage in base.stages:
+            case, place, value, error = (
+                _part(parts, path, f"{stage}.{name}")
+                for name in ("case", "solution", "value", "error")
+            )
+            cases += len(np.unique(case))
+            for number, solution in enumerate(base.case_type(stage).solutions):
+                mine = place == number
+                if mine.any():
+                    figures = (value[mine].astype(float), error[mine].astype(float))
+                    base.put_values(stage, case[mine].tolist(), solution, *map(list, figures))
+        worlds = Worlds.of({n: parts.get(f"worlds.{n}") for n in Worlds.names()}, base)
+        if worlds is not None:
+            worlds.save(base)
+    return cases
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            parts = {name: found[name] for name in found.files}
+    except OSError as error:
+        raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
+    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise BadValue(f"{path} is no file of labels ({one_line(error)})") from None
+    if str(parts.get("format", "")) != _FORMAT:
+        raise BadValue(f"{path} is no file of labels that this program reads ({_FORMAT})")
+    return parts
+
+
+def _part(parts: dict[str, NDArray[Any]], path: Path, name: str) -> NDArray[Any]:
+    if name not in parts or parts[name].ndim != 1:
+        raise BadValue(f"{path} lacks {name!r}, so it is no whole file of labels")
+    return parts[name]

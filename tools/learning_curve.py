@@ -1,0 +1,166 @@
+"""How bots learn at the table: `python tools/learning_curve.py ['BOT OPPONENT ...' ...] [--quick]`.
+
+Each table is played in many sessions, every deal once, so that a hand's place in its session is
+known. The curve is what the first bot wins in each part of a session, on average over sessions,
+with 95 % intervals and luck taken out. Tables with the same opponents are played on the same deals,
+and the difference of their first bots is given as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.cli.output import table
+from cbr.errors import CbrError
+from cbr.plots import save, verify_picture
+from cbr_arena.match import Match, Played, pieces_played
+from cbr_arena.players import players_of
+from cbr_arena.results import Rate, rate_of
+from cbr_holdem.table.game import Game
+
+TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
+#: Sessions that are played side by side.
+_AT_ONCE = 32
+_COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#997700", "#555555")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What the first bot of a table won a hand, [sessions, parts]."""
+
+    name: str
+    won: Floats
+
+    @property
+    def rates(self) -> list[Rate]:
+        return [rate_of(part) for part in self.won.T]
+
+    @property
+    def risen(self) -> Rate:
+        """How much more it won in the last part than in the first."""
+        return rate_of(self.won[:, -1] - self.won[:, 0])
+
+
+def curve_of(text: str, sessions: int, session: int, parts: int, seed: int, game: Game) -> Curve:
+    """Play a table."""
+    match = Match(
+        players_of(text.split()),
+        hands=sessions * session,
+        game=game,
+        seed=seed,
+        session=session,
+        duplicate=False,
+        adjust="aivat",
+    )
+    at_once = min(_AT_ONCE, sessions) * session
+    played = Played.together(list(pieces_played(match, piece=at_once)))
+    faults = [why for who, why in played.faults if who == 0]
+    if faults:
+        print(f"{text}: {faults[0]}", file=sys.stderr)
+    won = played.judged[:, 0].reshape(sessions, parts, -1).mean(axis=2)
+    return Curve(text, won)
+
+
+def differences(curves: Sequence[Curve]) -> list[Curve]:
+    """What the first bot of a table wins more than that of an earlier one with the same others."""
+    found = []
+    for place, curve in enumerate(curves):
+        bot, _, others = curve.name.partition(" ")
+        for before in curves[:place]:
+            if before.name.partition(" ")[2] == others:
+                name = f"{bot} less {before.name.partition(' ')[0]}, {others}"
+                found.append(Curve(name, curve.won - before.won))
+    return found
+
+
+def show(curves: Sequence[Curve], session: int, unit: str) -> None:
+    parts = curves[0].won.shape[1]
+    edges = [session * part // parts for part in range(parts + 1)]
+    for curve in curves:
+        hands = [f"{low + 1:,} to {high:,}" for low, high in pairwise(edges)]
+        rates = [*curve.rates, curve.risen]
+        shown = [f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}" for rate in rates]
+        table(curve.name, ["hands", unit], zip([*hands, "last less first"], shown, strict=True))
+
+
+def draw(curves: Sequence[Curve], session: int, unit: str, path: Path) -> None:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
+        figure = Figure(figsize=(9, 5.5), dpi=110, layout="constrained")
+        axis = figure.subplots()
+        for curve, colour in zip(curves, _COLOURS, strict=False):
+            parts = curve.won.shape[1]
+            middle = (np.arange(parts) + 0.5) * session / parts
+            mean = np.array([rate.rate for rate in curve.rates])
+            width = np.array([rate.ci95 or 0.0 for rate in curve.rates])
+            axis.plot(middle, mean, color=colour, marker="o", markersize=3, label=curve.name)
+            axis.fill_between(middle, mean - width, mean + width, color=colour, alpha=0.15, lw=0)
+        axis.axhline(0, color="#999999", linewidth=0.8)
+        axis.set_xlim(0, session)
+        axis.set_xlabel("hands of the session")
+        axis.set_ylabel(f"the first bot wins, {unit}")
+        axis.spines[["top", "right"]].set_visible(False)
+        sessions = len(curves[0].won)
+        title = f"means of {sessions} sessions, luck taken out; bands: 95 % intervals"
+        axis.set_title(title, loc="left", fontsize=11)
+        axis.legend(frameon=False, fontsize=9)
+        save(figure, path)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description="Win rate against hands of the session.",
+        epilog="Example: python tools/learning_curve.py 'cbr:empty call*5' --sessions 64",
+    )
+    parser.add_argument("tables", nargs="*", default=TABLES, help="bots of a table, between blanks")
+    parser.add_argument("--sessions", type=int, default=64)
+    parser.add_argument("--session", type=int, default=2_000, help="hands of each")
+    parser.add_argument("--parts", type=int, default=8, help="points of a curve")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nolimit", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("learning.png"), help="the picture")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="8 sessions of 400 hands")
+    told = parser.parse_args(given)
+    sessions, session = (8, 400) if told.quick else (told.sessions, told.session)
+    if sessions < 2 or told.parts < 1 or session % told.parts:
+        parser.error("there must be 2 sessions or more, with hands that divide into --parts")
+    game = Game("nolimit", 50, 100) if told.nolimit else Game()
+    unit = "bb/h" if told.nolimit else "sb/h"
+    try:
+        verify_picture(told.out)
+        curves = [
+            curve_of(text, sessions, session, told.parts, told.seed, game) for text in told.tables
+        ]
+        draw(curves, session, unit, told.out)
+    except CbrError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    every = [*curves, *differences(curves)]
+    if told.json:
+        found = [
+            {"table": c.name, "rates": [vars(rate) for rate in c.rates], "risen": vars(c.risen)}
+            for c in every
+        ]
+        print(json.dumps({"sessions": sessions, "session": session, "curves": found}))
+    else:
+        show(every, session, unit)
+        print(f"{told.out} has the picture.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
