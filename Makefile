@@ -15,6 +15,7 @@ DEMO := casebases/demo.db
 demo: .venv/installed
 	@rm -f $(DEMO)
 	$(BIN)/cbr build casebases/demo.phhs.xz --out $(DEMO)
+	$(BIN)/cbr weights set $(DEMO) casebases/demo.weights.json
 	$(BIN)/cbr label $(DEMO) --load casebases/demo.npz
 	$(BIN)/cbr match cbr:$(DEMO) 'loki*4' 'lag*4' --hands 2000 --session 25 --adjust aivat --plot casebases/demo.png
 	$(BIN)/cbr query $(DEMO) --stage flop --case hole=AhKs,board=Kh7d2c,players=3,to_call=1,pot=6 --reuse worth --show 3

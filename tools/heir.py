@@ -127,7 +127,8 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Fi
             _logged(out / f"pair-{at}.phhs", pair, given.logged // 5, PAIRED + at, pool)
             for at, pair in enumerate(PAIRS)
         ]
-        return _labelled(logs, out / "heads-up.db", given, pool)
+        # With one opponent there are fewer kinds of decisions to know.
+        return _labelled(logs, out / "heads-up.db", given, pool, cases=given.cases // 2)
 
     bots = {
         "heads-up style=casper": lambda: f"cbr:{base()}?style=casper",
@@ -156,6 +157,7 @@ def _labelled(
     pool: Executor | None,
     rounds: int | None = None,
     limit: int | None = None,
+    cases: int = 0,
 ) -> Path:
     """A casebase of some logs with labels; what is there is used."""
     if not base.exists():
@@ -168,7 +170,7 @@ def _labelled(
             worlds = Worlds.find(opened, rounds=turns, hands=given.answered, pool=pool)
             with opened.transaction():
                 worlds.save(opened)
-            label(opened, unlabelled(opened, given.cases), worlds, pool=pool)
+            label(opened, unlabelled(opened, cases or given.cases), worlds, pool=pool)
         shutil.move(part, base)
     return base
 

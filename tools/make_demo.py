@@ -1,9 +1,9 @@
-"""Make what `make demo` ships: a log of strong bots, and what its actions are worth.
+"""Make what `make demo` ships: a log of strong bots, weights learned from it, and labels.
 
 python tools/make_demo.py            # some minutes; writes casebases/demo.*
 
-Strong bots play nine-seat limit hands. The log is built into a casebase, and what actions are worth
-is estimated for some cases of each street.
+Strong bots play nine-seat limit hands. The log is built into a casebase, weights are learned from
+its cases, and what actions are worth is estimated for some of each street.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ def cbr(*words: object) -> None:
 
 
 def main() -> None:
-    log, labels = FOLDER / "demo.phhs.xz", FOLDER / "demo.npz"
+    log, weights, labels = (FOLDER / f"demo.{end}" for end in ("phhs.xz", "weights.json", "npz"))
     with TemporaryDirectory() as place:
         plain, base = Path(place) / "demo.phhs", Path(place) / "demo.db"
         game = ("--hands", HANDS, "--independent", "--seed", SEED, "--workers", 2)
         cbr("match", *PLAYERS, *game, "--log", plain)
         log.write_bytes(lzma.compress(plain.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
         cbr("build", log, "--out", base)
+        cbr("learn-weights", base, "--out", weights)
         cbr("label", base, "--cases", CASES, "--workers", 2, "--save", labels)
-    for path in (log, labels):
+    for path in (log, weights, labels):
         print(f"{path.name}: {path.stat().st_size:,} bytes")
 
 

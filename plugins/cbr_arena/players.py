@@ -86,4 +86,4 @@ def verify_fits(bot: Any, seats: int) -> None:
     doubt = bot.doubts(seats) if hasattr(bot, "doubts") else ""
     # Every process of a match builds its bots; one of them says it.
     if doubt and parent_process() is None:
-        warnings.warn(doubt, stacklevel=3)
+        warnings.warn(doubt, stacklevel=1)

@@ -91,7 +91,7 @@ class CaseBot:
                 raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
             self.games = (BETTING[base.domain],)
             if style == "heir":
-                reuse = reuse or _best_reuse(base)
+                reuse = reuse or _best_reuse(base, bool(weights) or _has_learned_weights(base))
             elif base.domain == LIMIT:
                 weights = weights or HAND_PICKED
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
@@ -201,18 +201,29 @@ class CaseBot:
         return "\n".join(filter(None, [why(street, situations, may, here), more]))
 
 
-def _best_reuse(base: Casebase) -> str:
-    """How an heir reuses cases: by their values too, where they have some."""
+def _best_reuse(base: Casebase, learned: bool) -> str:
+    """How an heir reuses cases: by their values too, where it has some; it says what it lacks."""
     bare = [stage for stage in base.stages if not base.valued(stage)]
+    lacks = []
+    if not learned:
+        lacks.append("learned weights (`cbr learn-weights`, then `cbr weights set`)")
+    if bare:
+        where = "" if len(bare) == len(base.stages) else f" of the {bare[0]}"
+        lacks.append(f"values{where}, so the CBR bot imitates (`cbr label` estimates them)")
     # Every process of a match builds the bot; one of them says it.
-    if bare and parent_process() is None:
-        where = "" if len(bare) == len(base.stages) else f" on the {bare[0]}"
-        warnings.warn(
-            f"{base.path} does not know what actions are worth, so the CBR bot imitates{where}; "
-            f"`cbr label {base.path}` finds out",
-            stacklevel=2,
-        )
+    if lacks and parent_process() is None:
+        warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)
     return "" if len(bare) == len(base.stages) else "worth"
+
+
+def _has_learned_weights(base: Casebase) -> bool:
+    """Whether any stage has other weights than it would have without learning."""
+    loaded = {one.name: one for one in case_types_of(base.domain, default_plugins())}
+    for own in base.case_types:
+        plain = {feature.name: feature.weight for feature in loaded[own.name].indexed}
+        if any(plain.get(f.name, f.weight) != f.weight for f in own.indexed):
+            return True
+    return False
 
 
 def _crowd(seats: int) -> int:
