@@ -68,6 +68,8 @@ def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if isinstance(default, int | float) and not isinstance(default, bool) and not number:
             raise BadValue(f"{name} of {spec.name!r} is {value!r}, not a number")
+        if isinstance(default, bool) and not isinstance(value, bool):
+            raise BadValue(f"{name} of {spec.name!r} is {value!r}; it must be true or false")
         if isinstance(default, int) and isinstance(value, float) and not value.is_integer():
             raise BadValue(f"{name} of {spec.name!r} is {value}; it must be a whole number")
         if isinstance(value, float) and not math.isfinite(value):

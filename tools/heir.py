@@ -3,9 +3,9 @@
 At nine seats it learns from the hands that strong bots logged for CASPER's experiment, and sits
 down among eight `loki` and among eight `lag`; with casebases of several sizes too. Heads-up it
 learns from a log of pairs of bots, and meets `call`, `lag` and `loki`. On the same deals stand
-`style=casper` and the heir with a part taken away or put in: labels without an answer to habits, no
-adapting to the table, learned weights, retained cases. Deals of the matches are never those of a
-log, nor those by which constants were chosen.
+`style=casper` and the heir with a part taken away or put in: weights picked by hand, no adapting to
+the table, labels without an answer to habits, retained cases. Deals of the matches are never those
+of a log, nor those by which constants were chosen.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ PAIRS = [
     ["loki", f"sim?trials={TRIALS}"],
     *([strong, weak] for weak in ("lag", "call") for strong in ("loki", f"sim?trials={TRIALS}")),
 ]
+#: The heir with the weights that CASPER's author picked.
+PLAIN = "heir, hand-picked weights"
 #: Deals of a session: bots that remember begin anew after them.
 SESSION = 200
 #: Tables, and how many times the hands of a match they need for an interval as narrow as others'.
@@ -64,9 +66,9 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with executor(given.workers) as pool:
         figures = [*_nine(out, given, pool), *_two(out, given, pool)]
-    whole = f"heir of {given.logged:,} hands"
+    whole = f"{PLAIN}, {given.logged:,} hands"
     sizes = [figure for figure in figures if figure.bot.endswith(" hands")]
-    sizes += [replace(figure, bot=whole) for figure in figures if figure.bot == "heir"]
+    sizes += [replace(figure, bot=whole) for figure in figures if figure.bot == PLAIN]
     _plot(sizes, out / "sizes.png")
     _say(f"drawn in {out / 'sizes.png'}")
     if given.json:
@@ -103,19 +105,22 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[F
     def base(name: str, rounds: int | None = None, limit: int | None = None) -> Path:
         return _labelled([log], out / name, given, pool, rounds, limit)
 
+    def learned() -> str:
+        return f"cbr:{base('heir.db')}?weights={_weights(base('heir.db'), out / 'weights.json')}"
+
     bots = {
         "style=casper": lambda: f"cbr:{base('heir.db')}?style=casper",
-        "heir": lambda: f"cbr:{base('heir.db')}",
-        "heir, not adapting": lambda: f"cbr:{base('heir.db')}?adapt=false",
-        "heir, learned weights": lambda: (
-            f"cbr:{base('heir.db')}?weights={_weights(base('heir.db'), out / 'weights.json')}"
+        "heir": learned,
+        "heir, retaining": lambda: f"{learned()}&retain=session",
+        PLAIN: lambda: f"cbr:{base('heir.db')}",
+        f"{PLAIN}, not adapting": lambda: f"cbr:{base('heir.db')}?adapt=false",
+        f"{PLAIN}, labels without an answer": lambda: (
+            f"cbr:{base('plain.db', rounds=0)}?adapt=false"
         ),
-        "heir, retaining": lambda: f"cbr:{base('heir.db')}?retain=session",
-        "labels without an answer": lambda: f"cbr:{base('plain.db', rounds=0)}?adapt=false",
     }
     for size in (given.logged // 20, given.logged // 4):
         name = f"heir-{size}.db"
-        bots[f"heir of {size:,} hands"] = lambda name=name, size=size: (  # type: ignore[misc]
+        bots[f"{PLAIN}, {size:,} hands"] = lambda name=name, size=size: (  # type: ignore[misc]
             f"cbr:{base(name, limit=size)}"
         )
     return _seated(bots, TABLES, given, pool)
@@ -237,7 +242,7 @@ def _plot(figures: Sequence[Figure], path: Path) -> None:
     axis = drawing.subplots()
     for where, color in zip(TABLES, ("#2f5f98", "#ee6677"), strict=True):
         mine = [figure for figure in figures if figure.table == where]
-        size = [int(figure.bot.split()[2].replace(",", "")) for figure in mine]
+        size = [int(figure.bot.split()[-2].replace(",", "")) for figure in mine]
         axis.errorbar(
             size,
             [figure.won.rate for figure in mine],

@@ -95,7 +95,8 @@ class CaseBot:
             elif base.domain == LIMIT:
                 weights = weights or HAND_PICKED
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
-            self.worlds = Worlds.load(base) if adapt and mixed and style == "heir" else None
+            if adapt and mixed and style == "heir":
+                self.worlds = Worlds.to_adapt_by(base)
             options = {"weights": weights, "policy": policy, "index": index}
             self.streets = [
                 LearningStreet(base, stage, reuse, own, **options)

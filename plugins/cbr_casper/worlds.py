@@ -73,6 +73,8 @@ _RARE = 1e-3
 _TRUST = 0.03
 #: What is left of it after another hand.
 _FADE = 0.99
+#: Hands that a casebase needs for a bot to adapt by its worlds.
+_ENOUGH = 4_000
 #: How likely the casebase's own world is before anything was seen.
 _OWN = 0.6
 
@@ -142,6 +144,15 @@ class Worlds:
     def load(cls, base: Casebase) -> Worlds | None:
         """Those that a casebase keeps."""
         return cls.of({name: base.learned(f"worlds.{name}") for name in cls.names()}, base)
+
+    @classmethod
+    def to_adapt_by(cls, base: Casebase) -> Worlds | None:
+        """Those that a casebase keeps, if it has enough hands: with few, players seem to act alike
+        whatever they hold, and answers to that are far too loose."""
+        hands = base.learned("worlds.hands")
+        if hands is not None and hands.dtype.kind in "iu" and (hands < _ENOUGH).any():
+            return None
+        return cls.load(base)
 
     @staticmethod
     def are_stale(base: Casebase) -> bool:

@@ -170,6 +170,7 @@ class TestBot:
             ("cbr:{base}?reuse=proportionate", "proportional"),
             ("cbr:{base}?index=faiss", "faiss"),
             ("cbr:{base}?stile=casper", "did you mean 'style'"),
+            ("cbr:{base}?adapt=no", "must be true or false"),
         ],
     )
     def test_what_it_refuses(self, base: Path, spec: str, says: str) -> None:
@@ -355,7 +356,10 @@ class TestLabels:
         assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
         bot = CaseBot(str(copy))
         assert {street.reuse for street in bot.streets} == {"worth"}
-        assert bot.worlds is not None
+        assert bot.worlds is None  # 900 hands are too few to adapt by
+        with Casebase.open(copy, write=True) as opened, opened.transaction():
+            opened.put_learned("worlds.hands", np.array([4_000]))
+        assert CaseBot(str(copy)).worlds is not None
         for spec in (f"cbr:{copy}", f"cbr:{copy}?adapt=false", f"cbr:{copy}?style=casper"):
             match = Match(players_of([spec, "lag*2"]), hands=60)
             assert lines_of(match, play(match))[0].faults == {}
