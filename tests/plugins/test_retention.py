@@ -61,6 +61,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         label(opened, unlabelled(opened, 40), worlds, deals=10)
         with opened.transaction():
             worlds.save(opened)
+            opened.put_learned("worlds.hands", np.array([4_000]))  # as if there were enough
     return out
 
 
