@@ -42,6 +42,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STYLES = ("heir", "casper")
+#: Values that were found from fewer hands are worse than imitation.
+_FEW = 500
 
 
 class CaseBot:
@@ -205,12 +207,15 @@ class CaseBot:
 def _best_reuse(base: Casebase, learned: bool) -> str:
     """How an heir reuses cases: by their values too, where it has some; it says what it lacks."""
     bare = [stage for stage in base.stages if not base.valued(stage)]
+    if Worlds.fewer_hands(base, _FEW):
+        bare = list(base.stages)
     lacks = []
     if not learned:
         lacks.append("learned weights (`cbr learn-weights`, then `cbr weights set`)")
     if bare:
         where = "" if len(bare) == len(base.stages) else f" of the {bare[0]}"
-        lacks.append(f"values{where}, so the CBR bot imitates (`cbr label` estimates them)")
+        rough = f", or too rough ones from fewer than {_FEW} hands" if base.has_values else ""
+        lacks.append(f"values{where}{rough}, so the CBR bot imitates (`cbr label` estimates them)")
     # Every process of a match builds the bot; one of them says it.
     if lacks and parent_process() is None:
         warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)

@@ -149,10 +149,13 @@ class Worlds:
     def to_adapt_by(cls, base: Casebase) -> Worlds | None:
         """Those that a casebase keeps, if it has enough hands: with few, players seem to act alike
         whatever they hold, and answers to that are far too loose."""
+        return None if cls.fewer_hands(base, _ENOUGH) else cls.load(base)
+
+    @staticmethod
+    def fewer_hands(base: Casebase, number: int) -> bool:
+        """Whether a casebase's worlds were found from fewer hands than this."""
         hands = base.learned("worlds.hands")
-        if hands is not None and hands.dtype.kind in "iu" and (hands < _ENOUGH).any():
-            return None
-        return cls.load(base)
+        return hands is not None and hands.dtype.kind in "iu" and bool((hands < number).any())
 
     @staticmethod
     def are_stale(base: Casebase) -> bool:
