@@ -86,7 +86,7 @@ def main() -> None:
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     with executor(given.workers) as pool:
-        log = Path(given.source) if given.source else _logged(out, given, pool)
+        log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
         bases = {
             "small": _built(log, out / "small.db", given.small),
             "large": _built(log, out / "large.db", None if given.source else given.logged),
@@ -97,7 +97,7 @@ def main() -> None:
             for name, spec in _bots(bases)
         ]
     _plot(seats, out / "casper.png")
-    _say(f"drawn in {out / 'casper.png'}")
+    say(f"drawn in {out / 'casper.png'}")
     if given.json:
         print(json.dumps([asdict(seat) for seat in seats], indent=2))
     else:
@@ -121,29 +121,29 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def _logged(out: Path, given: argparse.Namespace, pool: Executor | None) -> Path:
-    """Hands of the teachers, each deal played once."""
-    log = out / "teachers.phhs"
+def logged(log: Path, who: str, hands: int, seed: int, pool: Executor | None) -> Path:
+    """A log of hands of some bots, each deal played once; what is there is used."""
     if not log.exists():
-        _say(f"{TEACHERS} play {given.logged:,} hands")
+        say(f"{who} play {hands:,} hands")
         match = Match(
-            players_of(TEACHERS.split()),
-            hands=given.logged,
-            seed=LOGGED,
-            duplicate=False,
-            keep_hands=True,
+            players_of(who.split()), hands=hands, seed=seed, duplicate=False, keep_hands=True
         )
         write(play(match, pool).hands, log)
     return log
 
 
+def teachers_log(out: Path, hands: int, pool: Executor | None) -> Path:
+    """The log of the experiment, in a folder."""
+    return logged(out / "teachers.phhs", TEACHERS, hands, LOGGED, pool)
+
+
 def _built(log: Path, base: Path, hands: int | None) -> Path:
     if not base.exists():
-        _say(f"building {base}")
+        say(f"building {base}")
         build([log], base, plugins=default_plugins(), limit=hands)
     return base
 
@@ -160,7 +160,7 @@ def _bots(bases: dict[str, Path]) -> list[tuple[str, str]]:
 
 
 def _seat(name: str, spec: str, where: str, others: str, hands: int, pool: Executor | None) -> Seat:
-    _say(f"{name} at the {where} table")
+    say(f"{name} at the {where} table")
     match = Match(players_of([spec, *others.split()]), hands=hands, seed=PLAYED, adjust="aivat")
     played = play(match, pool)
     return Seat(
@@ -188,7 +188,13 @@ def _show(seats: Sequence[Seat]) -> None:
         "What the first bot wins, sb/h",
         ["bot", "table", "won", "without luck", "thesis"],
         [
-            (seat.name, seat.table, _rate(seat.won), _rate(seat.without_luck), _plain(seat.thesis))
+            (
+                seat.name,
+                seat.table,
+                written(seat.won),
+                written(seat.without_luck),
+                _plain(seat.thesis),
+            )
             for seat in seats
         ],
     )
@@ -208,8 +214,9 @@ def _show(seats: Sequence[Seat]) -> None:
     table("Retrieved by the large casebase with hand-picked weights", heads, rows)
 
 
-def _rate(rate: Rate) -> str:
-    return f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}"
+def written(rate: Rate | None) -> str:
+    """A rate with its interval."""
+    return "-" if rate is None else f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}"
 
 
 def _plain(value: float | None) -> str:

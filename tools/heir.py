@@ -13,19 +13,19 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from casper import TEACHERS, TRIALS
+from casper import TRIALS, logged, say, teachers_log, written
 from cbr.build import build
 from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.plugins import default_plugins
 from cbr.workers import executor
-from cbr_arena.logs import write
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, difference, rate_of
@@ -33,11 +33,12 @@ from cbr_casper.answers import HANDS, ROUNDS
 from cbr_casper.label import label, unlabelled
 from cbr_casper.worlds import Worlds
 
-#: Seeds of the log at nine seats (as in tools/casper.py), of the first pair, and of the matches.
-LOGGED, PAIRED, PLAYED = 1, 21, 3
+#: Seeds of the log of the first pair, and of the matches.
+PAIRED, PLAYED = 21, 3
+SIM = f"sim?trials={TRIALS}"
 PAIRS = [
-    ["loki", f"sim?trials={TRIALS}"],
-    *([strong, weak] for weak in ("lag", "call") for strong in ("loki", f"sim?trials={TRIALS}")),
+    f"loki {SIM}",
+    *(f"{strong} {weak}" for weak in ("lag", "call") for strong in ("loki", SIM)),
 ]
 #: The heir with the weights that CASPER's author picked.
 PLAIN = "heir, hand-picked weights"
@@ -70,14 +71,14 @@ def main() -> None:
     sizes = [figure for figure in figures if figure.bot.endswith(" hands")]
     sizes += [replace(figure, bot=whole) for figure in figures if figure.bot == PLAIN]
     _plot(sizes, out / "sizes.png")
-    _say(f"drawn in {out / 'sizes.png'}")
+    say(f"drawn in {out / 'sizes.png'}")
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
     table(
         "What the bot wins without luck, sb/h, and how much more than style=casper",
         ["bot", "table", "hands", "wins", "more"],
-        [(f.bot, f.table, f.hands, _rate(f.won), _rate(f.more)) for f in figures],
+        [(f.bot, f.table, f.hands, written(f.won), written(f.more)) for f in figures],
     )
 
 
@@ -100,7 +101,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
-    log = _logged(out / "teachers.phhs", TEACHERS.split(), given.logged, LOGGED, pool)
+    log = teachers_log(out, given.logged, pool)
 
     def base(name: str, rounds: int | None = None, limit: int | None = None) -> Path:
         return _labelled([log], out / name, given, pool, rounds, limit)
@@ -129,7 +130,7 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[F
 def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
     def base() -> Path:
         logs = [
-            _logged(out / f"pair-{at}.phhs", pair, given.logged // 5, PAIRED + at, pool)
+            logged(out / f"pair-{at}.phhs", pair, given.logged // 5, PAIRED + at, pool)
             for at, pair in enumerate(PAIRS)
         ]
         # With one opponent there are fewer kinds of decisions to know.
@@ -143,18 +144,6 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Fi
     return _seated(bots, HEADS_UP, given, pool)
 
 
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
-
-
-def _logged(log: Path, who: list[str], hands: int, seed: int, pool: Executor | None) -> Path:
-    if not log.exists():
-        _say(f"{' '.join(who)} play {hands:,} hands")
-        match = Match(players_of(who), hands=hands, seed=seed, duplicate=False, keep_hands=True)
-        write(play(match, pool).hands, log)
-    return log
-
-
 def _labelled(
     logs: list[Path],
     base: Path,
@@ -166,7 +155,7 @@ def _labelled(
 ) -> Path:
     """A casebase of some logs with labels; what is there is used."""
     if not base.exists():
-        _say(f"building and labelling {base}")
+        say(f"building and labelling {base}")
         part = base.with_suffix(".part.db")
         part.unlink(missing_ok=True)
         build(logs, part, plugins=default_plugins(), limit=limit)
@@ -181,22 +170,10 @@ def _labelled(
 
 
 def _weights(base: Path, out: Path) -> Path:
-    from cbr.learn import learn
-    from cbr.retrieve import retriever
-    from cbr.weights import Weights
-
     if not out.exists():
-        _say(f"learning weights from {base}")
-        stages = {}
-        with Casebase.open(base) as opened:
-            for stage in opened.stages:
-                mine = retriever(opened, stage)
-                cases = opened.read_cases(stage)
-                found = learn(cases, mine.measures, mine.policy, mine.weights)
-                names = [feature.name for feature in cases.case_type.indexed]
-                stages[stage] = dict(zip(names, found.weights.tolist(), strict=True))
-            domain = opened.domain
-        Weights(stages, domain, {"made_by": "tools/heir.py"}).save(out)
+        say(f"learning weights from {base}")
+        cbr = Path(sys.executable).with_name("cbr")
+        subprocess.run([cbr, "learn-weights", base, "--out", out], check=True, capture_output=True)
     return out
 
 
@@ -224,12 +201,8 @@ def _seated(
             first.setdefault(where, played)
             won = rate_of(played.judged[:, 0], played.session)
             figures.append(Figure(name, where, spec, int(played.pots[0]), won, more))
-            _say(f"{name} among {where}: {_rate(won)}, more {_rate(more)}")
+            say(f"{name} among {where}: {written(won)}, more {written(more)}")
     return figures
-
-
-def _rate(rate: Rate | None) -> str:
-    return "-" if rate is None else f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}"
 
 
 def _plot(figures: Sequence[Figure], path: Path) -> None:

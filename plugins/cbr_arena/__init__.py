@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cbr_arena.players import Player as Player
     from cbr_arena.players import build as build
     from cbr_arena.players import players_of as players_of
+    from cbr_arena.records import text_of as text_of
     from cbr_arena.records import texts as texts
     from cbr_arena.tables import Room as Room
     from cbr_arena.tables import Sitting as Sitting
@@ -58,7 +59,7 @@ _HOME = {
     "Match": "match",
     "play": "match",
     **dict.fromkeys(("Player", "build", "players_of"), "players"),
-    "texts": "records",
+    **dict.fromkeys(("text_of", "texts"), "records"),
     **dict.fromkeys(("Room", "Sitting"), "tables"),
 }
 

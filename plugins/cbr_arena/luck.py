@@ -38,13 +38,13 @@ from cbr_holdem.table.rules import (
     HISTORY,
     HOLE,
     MOVES,
-    PAID,
     PARTS,
     PAYOFF,
     PLAYERS,
     RAISE,
     SEATS,
     STREET,
+    pot_of,
     raise_limits,
     settle,
     to_call,
@@ -189,14 +189,6 @@ def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def _pot(r: Any) -> Any:
-    pot = np.int64(0)
-    for seat in range(r[SEATS]):
-        pot += r[PAID + seat]
-    return pot
-
-
-@njit(cache=True)
 def _dealt(
     rows: Any, game: Any, seed: Any, deal: Any, strength: Any, boards: Any, street: Any, terms: Any
 ) -> None:
@@ -223,7 +215,7 @@ def _moved(
         boards[i] = _look(r, seed, deal[i], strength[i])
         street[i] = r[STREET]
         _equity(strength[i], boards[i], r[FOLDED], now)
-        pot = _pot(r)
+        pot = pot_of(r)
         for seat in range(r[SEATS]):
             terms[i, seat, r[STREET]] += pot * (now[seat] - was[seat])
 
@@ -250,7 +242,7 @@ def _drew(
         r, actor = rows[i], rows[i, ACTOR]
         _equity(strength[i], boards[i], r[FOLDED], stays)
         _equity(strength[i], boards[i], r[FOLDED] | 1 << actor, leaves)
-        pot, call = _pot(r), to_call(r)
+        pot, call = pot_of(r), to_call(r)
         least, _most = raise_limits(r, game)
         raised = max(to[i], least) - r[BET + actor] if least else call
         for seat in range(r[SEATS]):

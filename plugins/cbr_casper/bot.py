@@ -23,11 +23,11 @@ from cbr.definitions import case_types_of
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import default_plugins
 from cbr.spec import Spec
-from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
+from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, Beginner
 from cbr_casper.figures import Figures
+from cbr_casper.grid import moves_of_solutions
 from cbr_casper.joined import LearningStreet
-from cbr_casper.label import moves
 from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Street
@@ -152,7 +152,7 @@ class CaseBot:
                 answer = self._answer(street, some, [sessions[at] for at in here if sessions])
                 if gains is not None:
                     exponents = gains[here] / self.temperature
-                    answer = answer.tilted(exponents[:, moves(street.solutions)])
+                    answer = answer.tilted(exponents[:, moves_of_solutions(street.solutions)])
                 self.figures.add(STREETS[number], answer)
                 shares[here] = triples(answer.chances, street.solutions)
                 if drawn is not None:
@@ -200,7 +200,7 @@ class CaseBot:
         here, gains = None, self._gains(situations, memory)
         if gains is not None and self.worlds is not None:
             likely = self.worlds.said(self.worlds.likely(memory["told"])[0])
-            here = Here(gains[:, moves(street.solutions)], self.temperature, likely)
+            here = Here(gains[:, moves_of_solutions(street.solutions)], self.temperature, likely)
         return "\n".join(filter(None, [why(street, situations, may, here), more]))
 
 
@@ -239,7 +239,7 @@ def _crowd(seats: int) -> int:
 
 def kinds(solutions: Any) -> Ints:
     """What each solution is for the table: FOLD, CALL or RAISE."""
-    return np.array([{"f": FOLD, "k": CALL, "c": CALL}.get(s[0], RAISE) for s in solutions])
+    return np.minimum(moves_of_solutions(solutions), RAISE)
 
 
 def legal(situations: Pending, solutions: Any) -> NDArray[np.bool_]:

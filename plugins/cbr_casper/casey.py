@@ -17,7 +17,7 @@ from cbr.errors import BadValue
 from cbr.plugins import default_plugins
 from cbr.spec import Spec
 from cbr.weights import weights_of
-from cbr_casper.retained import Kept, Near, Session, near
+from cbr_casper.retained import Near, Retained, Session, near
 from cbr_casper.streets import Chances, Flags, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS
@@ -56,7 +56,7 @@ class Beginner:
 
     def answer(self, situations: Pending, allowed: Flags) -> Chances:
         """Of decisions on this street before anything was seen."""
-        nothing = Session([Kept(len(self.case_type.indexed)) for _ in STREETS])
+        nothing = Session([Retained(len(self.case_type.indexed)) for _ in STREETS])
         return self.answer_in([nothing] * situations.count, situations, allowed)
 
     def answer_in(

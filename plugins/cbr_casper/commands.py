@@ -17,7 +17,10 @@ _Cases = Annotated[
 _Deals = Annotated[int, typer.Option(min=2, help="Deals on which each action is played on.")]
 _Rounds = Annotated[
     int,
-    typer.Option(min=0, help="Rounds in which answers to the players' habits are found; 0: none."),
+    typer.Option(
+        min=0,
+        help="Rounds to find answers to habits, once for all its hands; 0: none.",
+    ),
 ]
 _Hands = Annotated[int, typer.Option(min=1, help="Hands of a round, for each of some worlds.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals.")]

@@ -7,6 +7,7 @@ call, and a raise of each size. A strategy is their chances, [street, context, c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from cbr_holdem.chance import step, unit
 from cbr_holdem.situation.actions import SHARES
-from cbr_holdem.situation.sizes import size_class
+from cbr_holdem.situation.actions import SIZES as SIZE_NAMES
+from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.kernel import stand
 from cbr_holdem.strength.outs import quick_potential
@@ -30,13 +32,12 @@ from cbr_holdem.table.rules import (
     HISTORY,
     HOLE,
     MOVES,
-    PAID,
     PLAYERS,
     RAISE,
     RAISES,
-    SEATS,
     STREET,
     act,
+    pot_of,
     raise_limits,
     to_call,
 )
@@ -148,15 +149,6 @@ def hand_class(hole: Any, board: Any, shown: Any, now: Any) -> Any:
 
 
 @njit(cache=True)
-def pot_of(r: Any) -> Any:
-    """Chips in the pot."""
-    pot = np.int64(0)
-    for seat in range(r[SEATS]):
-        pot += r[PAID + seat]
-    return pot
-
-
-@njit(cache=True)
 def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
     """What a raise by a share of the pot after calling goes to, as near as is legal."""
     call = to_call(r)
@@ -185,6 +177,15 @@ def drawn_move(cell: Any, drawn: Any) -> Any:
         drawn -= cell[move]
         move += 1
     return move
+
+
+def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
+    """The move of the grid that each solution is."""
+    kinds = {"f": FOLD, "k": CALL, "c": CALL}
+    return [
+        kinds.get(name[0], RAISE) + (SIZE_NAMES.index(name[1:]) if name[1:] else 0)
+        for name in solutions
+    ]
 
 
 @njit(cache=True)
@@ -235,6 +236,4 @@ def move_of(r: Any, terms: Any, kind: Any, amount: Any, moves: Any) -> Any:
     """Which of so many moves an action is that is about to be played."""
     if kind != RAISE or moves == RAISE + 1:
         return kind
-    least, _ = raise_limits(r, terms)
-    before = r[BET + r[ACTOR]] + to_call(r)
-    return RAISE + size_class(amount - before, pot_of(r) + to_call(r), least - before)
+    return RAISE + size_of(r, terms, amount)

@@ -18,7 +18,7 @@ from cbr.plugins import default_plugins
 from cbr.retrieve import RetrievedMany
 from cbr.reuse import reuse_many
 from cbr.spec import Spec
-from cbr_casper.kept import Kept
+from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
 from cbr_casper.streets import Answer, Flags, Street, codes_of
 from cbr_holdem.situation.pending import Pending
@@ -126,7 +126,7 @@ class LearningStreet(Street):
         self.own, self.number = own, STREETS.index(stage)
         above = self.retriever.policy.looks.above
         self.above = above if 0.0 <= above < 1.0 else _USUAL
-        self._sums = Kept()
+        self._sums = Cached()
         self._told: Session | None = None
 
     def telling(self, session: Session) -> LearningStreet:

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
 from cbr.workers import in_order
-from cbr_casper.grid import SIZES, Strategies
+from cbr_casper.grid import SIZES, Strategies, moves_of_solutions
 from cbr_casper.habits import moves_of, replay_bodies
 from cbr_casper.rollouts import values
 from cbr_casper.worlds import Worlds
 from cbr_holdem.chance import key
-from cbr_holdem.situation.actions import SIZES as SIZE_NAMES
 from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.table.rules import CALL, FOLD, RAISE
+from cbr_holdem.table.rules import FOLD
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -188,13 +187,4 @@ def _move_of(solution: str, free: NDArray[np.bool_], stage: str) -> tuple[int, N
     check, and the first raise after the flop a bet."""
     opens = free & (stage != "preflop")
     where = {"f": ~free, "k": free, "c": ~free, "b": opens, "r": ~opens}
-    return moves([solution])[0], where[solution[0]]
-
-
-def moves(solutions: Sequence[str]) -> list[int]:
-    """The move of the grid that each solution is."""
-    kinds = {"f": FOLD, "k": CALL, "c": CALL}
-    return [
-        kinds.get(name[0], RAISE) + (SIZE_NAMES.index(name[1:]) if name[1:] else 0)
-        for name in solutions
-    ]
+    return moves_of_solutions([solution])[0], where[solution[0]]

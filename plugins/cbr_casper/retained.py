@@ -21,7 +21,7 @@ from cbr.measure import Bound
 from cbr.ranking import TOLERANCE
 from cbr_arena import Chance
 from cbr_casper.keeping import Keeper
-from cbr_casper.seen import text_of, together
+from cbr_casper.seen import seen_text, together
 from cbr_casper.streets import codes_of
 from cbr_holdem.situation.cases import situate
 from cbr_holdem.table.game import Game
@@ -37,7 +37,7 @@ TICKET = ("ticket", np.int64)
 _OVER = 64
 
 
-class Kept:
+class Retained:
     """Cases of one street: `codes` [n, d], `solution` [n], `outcome` [n] and whether they are the
     bot's `own` [n]."""
 
@@ -86,7 +86,7 @@ class Session:
     """What was seen in a session: cases by street. `key` tells it from all others, and `hands` are
     those that it has had."""
 
-    streets: Sequence[Kept]
+    streets: Sequence[Retained]
     key: int = 0
     hands: int = 0
     last: int = 0
@@ -124,7 +124,7 @@ class Learning:
         if ticket not in self._sessions:
             self._given += 1
             ticket = memory["ticket"][at] = self._given
-            streets = [Kept(len(case_type.indexed)) for case_type in self.case_types]
+            streets = [Retained(len(case_type.indexed)) for case_type in self.case_types]
             self._sessions[ticket] = Session(streets, last=self._clock)
         return self._sessions[ticket]
 
@@ -141,7 +141,7 @@ class Learning:
         over = [t for t, s in self._sessions.items() if s.last < self._clock - _OVER]
         for ticket in over:
             del self._sessions[ticket]
-        bodies = [text_of(t, self.game, n) for t, n in zip(tables, numbers, strict=True)]
+        bodies = [seen_text(t, self.game, n) for t, n in zip(tables, numbers, strict=True)]
         for street, new in enumerate(cases_of(bodies, seats, self.case_types)):
             edges = np.searchsorted(new.hand, np.arange(len(sessions) + 1))
             for at in np.unique(new.hand).tolist():
@@ -150,7 +150,7 @@ class Learning:
                 sessions[at].streets[street].add(*(part[mine] for part in parts))
         if self.keeper is not None:
             seen, named = together(tables, numbers)
-            self.keeper.keep([text_of(t, self.game, n) for t, n in zip(seen, named, strict=True)])
+            self.keeper.keep([seen_text(t, self.game, n) for t, n in zip(seen, named, strict=True)])
 
 
 class New(NamedTuple):
@@ -212,7 +212,7 @@ class Near(NamedTuple):
 
 def near(
     targets: Codes,
-    cases: Sequence[Kept],
+    cases: Sequence[Retained],
     measures: Sequence[Bound],
     weights: Floats,
     above: float,

@@ -7,55 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK, UNKNOWN, names
+from cbr_arena import text_of
+from cbr_holdem.cards.card import DECK, UNKNOWN
 from cbr_holdem.table.game import MOST_SEATS, Game
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import (
-    BOARD,
-    HOLE,
-    PAID,
-    PARTS,
-    PAYOFF,
-    POST,
-    SEATS,
-    STACK,
-    Tables,
-)
+from cbr_holdem.table.rules import BOARD, HOLE, SEATS
 
 Ints = NDArray[np.int64]
 
 _HOLES = slice(HOLE, HOLE + 2 * MOST_SEATS)
 
 
-def text_of(table: Ints, game: Game, number: str = "") -> str:
+def seen_text(table: Ints, game: Game, number: str = "") -> str:
     """A hand that is over, as `Hand.text`; nobody's name is known, so players are called by seat.
 
     `table` [WIDTH] is as somebody saw it at the end. A hand that ended before the flop gets its
     `number`: many of them look alike and are not the same.
     """
-    seats = int(table[SEATS])
-    moves, street = "", 0
-    for when, _, kind, amount in Tables(table[None]).history(0):
-        moves += "/" * (when - street) + "fcr"[kind] + (str(amount) if kind == 2 else "")
-        street = when
-    board = _cards(table[BOARD : BOARD + 5])
-    hand = Hand(
-        game=game,
-        stacks=(table[STACK : STACK + seats] + table[PAID : PAID + seats]).tolist(),
-        posts=table[POST : POST + seats].tolist(),
-        antes=(0,) * seats,
-        holes=[_cards(table[HOLE + 2 * seat : HOLE + 2 * seat + 2]) for seat in range(seats)],
-        board=board,
-        actions=moves,
-        players=[f"seat {seat + 1}" for seat in range(seats)],
-        result=(table[PAYOFF : PAYOFF + seats] / PARTS).tolist(),
-        number="" if board else number,
-    )
-    return hand.text
-
-
-def _cards(cards: Ints) -> str:
-    return names(cards[cards < DECK]).replace(" ", "")
+    players = [f"seat {seat + 1}" for seat in range(int(table[SEATS]))]
+    return text_of(table, game, players, "" if table[BOARD] < DECK else number)
 
 
 def together(tables: Ints, numbers: Sequence[str]) -> tuple[Ints, list[str]]:

@@ -21,7 +21,7 @@ from cbr.ranking import TOLERANCE
 from cbr.retrieve import RetrievedMany, Retriever, retriever
 from cbr.reuse import reuse_many
 from cbr.spec import Spec
-from cbr_casper.kept import Kept
+from cbr_casper.cached import Cached
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import MOST_SEATS
 
@@ -80,7 +80,7 @@ class Street:
                 )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
-        self._kept = Kept()
+        self._cached = Cached()
         spec = Spec.parse(self.reuse)
         default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
 
@@ -103,7 +103,7 @@ class Street:
         codes = codes_of(self.case_type, situations)
         key = np.concatenate([codes, allowed.astype(np.float32)], axis=1)
         keys = key.view(f"V{key.shape[1] * key.itemsize}").reshape(-1).tolist()
-        found = self._kept.rows(keys, lambda new: self._decided(codes[new], allowed[new]))
+        found = self._cached.rows(keys, lambda new: self._decided(codes[new], allowed[new]))
         similarity, cases, below = found[:, :3].T
         return Answer(found[:, 3:], similarity, cases, below, codes, self.retriever)
 

@@ -35,8 +35,8 @@ from cbr_casper.bot import CaseBot
 from cbr_casper.joined import LearningStreet
 from cbr_casper.keeping import Keeper
 from cbr_casper.label import label, unlabelled
-from cbr_casper.retained import Kept, near
-from cbr_casper.seen import text_of, together
+from cbr_casper.retained import Retained, near
+from cbr_casper.seen import seen_text, together
 from cbr_casper.streets import codes_of
 from cbr_casper.worlds import Worlds
 from cbr_holdem.cards.card import UNKNOWN
@@ -96,7 +96,7 @@ class TestSession:
         bot = build_bot(f"cbr:{file}?{spec}", game.betting if game else "limit")
         seen, [session] = kept_by(bot, specs, 120, game)
         bodies = [
-            text_of(t, game or Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts
+            seen_text(t, game or Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts
         ]
         log, out = tmp_path / "seen.phhs", tmp_path / "seen.db"
         write(bodies, log)
@@ -120,7 +120,7 @@ class TestSession:
         hidden = 0
         for tables, seats, rows in seen:
             for table, seat, row in zip(tables, seats, rows, strict=True):
-                hand = Hand.read(text_of(table, Game()))
+                hand = Hand.read(seen_text(table, Game()))
                 for other, hole in enumerate(hand.holes):
                     shown = row[PLAYERS] > 1 and not row[FOLDED] >> other & 1
                     assert bool(hole) == bool(other == seat or shown)
@@ -192,7 +192,7 @@ class TestSession:
         bot = CaseBot(str(base), retain="session")
         street = bot.streets[1]
         vectors = street.retriever.vectors
-        kept = Kept(vectors.values.shape[1])
+        kept = Retained(vectors.values.shape[1])
         some = vectors.values[:200]
         kept.add(some, np.zeros(200, np.int64), np.zeros(200), np.ones(200, bool))
         target = vectors.values[5:6]
@@ -219,7 +219,9 @@ class TestFile:
         bot = CaseBot(str(base), retain=str(out))
         seen, _ = kept_by(bot, ["lag*2", "call"], 120)
         log, again = tmp_path / "seen.phhs", tmp_path / "again.db"
-        write([text_of(t, Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts], log)
+        write(
+            [seen_text(t, Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts], log
+        )
         build([log], again, plugins=default_plugins())
         with Casebase.open(out) as kept, Casebase.open(again) as built:
             for stage in STREETS:

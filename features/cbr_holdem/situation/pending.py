@@ -20,12 +20,12 @@ from cbr_holdem.table.rules import (
     BET,
     BOARD,
     HOLE,
-    PAID,
     PAYOFF,
     SEATS,
     STREET,
     STRENGTH,
     WIDTH,
+    pot_of,
     raise_limits,
     to_call,
 )
@@ -139,9 +139,7 @@ def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
         r = rows[which[i]]
         out[0, i] = to_call(r)
         out[1, i], out[2, i] = raise_limits(r, terms)
-        out[3, i] = 0
-        for seat in range(r[SEATS]):
-            out[3, i] += r[PAID + seat]
+        out[3, i] = pot_of(r)
         out[4, i] = r[BET + r[ACTOR]]
 
 

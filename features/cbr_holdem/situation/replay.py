@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from cbr_holdem.cards.card import DECK
 from cbr_holdem.situation.situations import Situations, look
-from cbr_holdem.situation.sizes import size_class
+from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
 from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.rules import (
     ACTOR,
-    BET,
     BOARD,
     CALL,
     FOLD,
@@ -33,7 +32,6 @@ from cbr_holdem.table.rules import (
     PAYOFF,
     PLAYERS,
     RAISE,
-    RAISE_BY,
     SEATS,
     STREET,
     TOP,
@@ -200,11 +198,7 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             moves[d, 2] = _action(r, kind)
             moves[d, 3] = -1
             if kind == RAISE:
-                pot = r[TOP] - r[BET + seat]
-                for other in range(r[SEATS]):
-                    pot += r[PAID + other]
-                least_by = max(r[RAISE_BY], terms[h, BET_SIZES + street])
-                moves[d, 3] = size_class(amount - r[TOP], pot, least_by)
+                moves[d, 3] = size_of(r, terms[h], amount)
             moves[d, 4] = r[PAID + seat]
             act(r, terms[h], kind, amount)
         if code == _OK and r[ACTOR] >= 0:

@@ -7,6 +7,8 @@ from typing import Any
 from numba import njit
 
 from cbr_holdem.situation.actions import SHARES
+from cbr_holdem.table.game import BET_SIZES
+from cbr_holdem.table.rules import ACTOR, BET, RAISE_BY, STREET, TOP, pot_of
 
 
 @njit(cache=True)
@@ -29,3 +31,11 @@ def size_class(by: Any, pot: Any, least: Any) -> Any:
             return below if by <= lower or lower * upper > float(by) * by else size
         below, lower = size, upper
     return below
+
+
+@njit(cache=True)
+def size_of(r: Any, terms: Any, amount: Any) -> Any:
+    """Place in `SIZES` of a raise to an amount, which the actor at a table is about to make."""
+    pot = pot_of(r) + r[TOP] - r[BET + r[ACTOR]]
+    least = max(r[RAISE_BY], terms[BET_SIZES + r[STREET]])
+    return size_class(amount - r[TOP], pot, least)

@@ -139,6 +139,15 @@ def to_call(r: Any) -> Any:
 
 
 @njit(cache=True)
+def pot_of(r: Any) -> Any:
+    """Chips in the pot, with the bets of this street."""
+    pot = np.int64(0)
+    for seat in range(r[SEATS]):
+        pot += r[PAID + seat]
+    return pot
+
+
+@njit(cache=True)
 def raise_limits(r: Any, terms: Any) -> Any:
     """The least and the greatest amount that the actor may raise to; (0, 0) if he may not."""
     seat = r[ACTOR]
@@ -172,10 +181,7 @@ def raise_limits(r: Any, terms: Any) -> Any:
     if terms[LIMIT]:
         return least, least
     if terms[POT_LIMIT]:
-        pot = np.int64(0)
-        for other in range(r[SEATS]):
-            pot += r[PAID + other]
-        return least, min(everything, max(least, 2 * top - r[BET + seat] + pot))
+        return least, min(everything, max(least, 2 * top - r[BET + seat] + pot_of(r)))
     return least, everything
 
 

@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 _MOST = 100_000
 
 
-class Kept:
+class Cached:
     """Rows by key; all are forgotten when there would be too many."""
 
     def __init__(self, most: int = _MOST) -> None:
@@ -28,10 +28,10 @@ class Kept:
     def rows(self, keys: Sequence[bytes], compute: Callable[[Ints], Floats]) -> Floats:
         """The row of each key; `compute` gives those at some places in `keys`, where they are new.
 
-        >>> kept = Kept()
-        >>> kept.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()
+        >>> cached = Cached()
+        >>> cached.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()
         [[2.5], [1.5], [2.5]]
-        >>> kept.rows([b"b"], lambda places: places).tolist()
+        >>> cached.rows([b"b"], lambda places: places).tolist()
         [[1.5]]
         """
         if len(self._place) + len(keys) > self._most:
