@@ -255,16 +255,17 @@ class Casebase:
     def with_values(self, vectors: Vectors) -> Vectors:
         """Vectors of a stage, or of some of its cases, with the values estimated for these."""
         case_type = vectors.case_type
-        query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
+        query = f"SELECT case_id, solution, value, error FROM {schema.VALUES} WHERE stage = ?"
         rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
         there = set(vectors.case_ids.tolist()) if rows else set()
         rows = [row for row in rows if row[0] in there]
         if not rows:
             return vectors
         codes = {name: code for code, name in enumerate(case_type.solutions)}
-        ids, solutions, values = zip(*rows, strict=True)
+        ids, solutions, values, errors = zip(*rows, strict=True)
         solution = np.array([codes[name] for name in solutions])
-        return vectors.with_values(np.array(ids), solution, np.array(values))
+        error = np.nan_to_num(np.array(errors, np.float64))  # 0 where it is not known
+        return vectors.with_values(np.array(ids), solution, np.array(values), error)
 
     def read_cases(self, stage: str) -> Cases:
         """The stage as arrays, case by case in order of their numbers."""

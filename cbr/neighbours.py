@@ -197,8 +197,7 @@ def pool(retriever: Retriever, vectors: Vectors, left: Left) -> Retriever:
         case_ids=vectors.case_ids[left.kept],
         case_solutions=vectors.case_solutions[left.kept],
         start=np.append(0, np.cumsum(counts.sum(axis=1))),
-        value_sum=None,
-        value_count=None,
+        estimates=None,
         beside=None,
     )
     index = (Scan if isinstance(retriever.index, Scan) else Trie)(among, retriever.measures)

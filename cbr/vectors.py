@@ -10,6 +10,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class Estimates(NamedTuple):
+    """Estimated values of solutions, over the cases of each vector: their sum, how many there are,
+    and the sum of their variances, [m, s] each."""
+
+    total: Floats
+    number: Floats
+    variance: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Vectors:
     """m distinct vectors of d indexed features, s solutions and n cases.
@@ -29,8 +39,8 @@ class Vectors:
     does not depend on the order in which cases came. `counts` [m, s] cases with each solution;
     `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known. Cases of vector v
     are ``case_ids[start[v]:start[v + 1]]``, with solution codes in `case_solutions` likewise.
-    `value_sum`, `value_count` [m, s] are over cases for which a solution's value was estimated,
-    whether it was taken or not; None where there is no such case.
+    `estimates` are over cases for which a solution's value was estimated, whether it was taken or
+    not; None where there is no such case.
     `beside` is the file they were read from: an index may be saved beside it.
     """
 
@@ -44,18 +54,19 @@ class Vectors:
     case_solutions: Ints
     start: Ints
     beside: Path | None = None
-    value_sum: Floats | None = None
-    value_count: Ints | None = None
+    estimates: Estimates | None = None
 
-    def with_values(self, case_ids: Ints, solution: Ints, value: Floats) -> Vectors:
-        """With what solutions of some cases are estimated to be worth."""
+    def with_values(self, case_ids: Ints, solution: Ints, value: Floats, error: Floats) -> Vectors:
+        """With what solutions of some cases are estimated to be worth, and standard errors."""
         vector = np.repeat(np.arange(len(self)), self.cases)
         order = np.argsort(self.case_ids)
         place = order[np.searchsorted(self.case_ids, case_ids, sorter=order)]
         cell = vector[place] * self.counts.shape[1] + solution
-        total = np.bincount(cell, value, self.counts.size).reshape(self.counts.shape)
-        count = np.bincount(cell, minlength=self.counts.size).reshape(self.counts.shape)
-        return dataclasses.replace(self, value_sum=frozen(total), value_count=frozen(count))
+        parts = (
+            frozen(np.bincount(cell, part, self.counts.size).reshape(self.counts.shape))
+            for part in (value, np.ones(len(cell)), error**2)
+        )
+        return dataclasses.replace(self, estimates=Estimates(*parts))
 
     @cached_property
     def cases(self) -> Ints:

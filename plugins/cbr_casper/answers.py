@@ -22,12 +22,15 @@ from cbr_casper.grid import (
     CLASSES,
     CONTEXTS,
     DUE,
+    SIZES,
+    TEMPERATURES,
     Strategies,
     class_of,
-    class_places,
+    class_shares,
     context,
     drawn_move,
     legal_moves,
+    near,
     play_move,
     play_out,
 )
@@ -55,15 +58,16 @@ Ints = NDArray[np.int64]
 ROUNDS, HANDS = 4, 120_000
 #: Hands of a piece of a round.
 _PIECE = 20_000
-#: How much a value counts beside habit: small bets (big blinds) that make a move e times likelier,
-#: and the power of habit.
-_TEMPERATURE, _IMITATE = 0.1, 0.5
+#: The power of habit.
+_IMITATE = 0.5
 #: A move that nobody makes is taken for as common as this.
 _RARE = 0.01
 #: Visits of a coarser cell that a finer one leans on.
 _LEAN = 30.0
 #: How much a visit of the class next to one counts for it.
 _NEXT = 0.3
+#: A size is usual if at least this share of the raises in a context have it.
+_UNUSUAL = 0.05
 #: How often the hero does something else, to see more of the game.
 _EXPLORE = 0.1
 #: Hands of the casebase that are dealt anew.
@@ -107,15 +111,17 @@ class _Work(NamedTuple):
 def answers(
     starts: Starts,
     habits: Floats,
-    sizes: Floats,
+    betting: str,
     seed: int = 0,
     rounds: int = ROUNDS,
     hands: int = HANDS,
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> Answers:
-    """Answers to the habits of some worlds, beginning with these; the same for any pool."""
-    own, value = habits.copy(), np.zeros_like(habits)
+    """Answers to the habits of some worlds of limit or nolimit `betting`, beginning with these; the
+    same for any pool."""
+    sizes, temperature = SIZES[betting], TEMPERATURES[betting]
+    own, value = np.stack([usual(world) for world in habits]), np.zeros_like(habits)
     seen = np.full((*habits.shape[:3], habits.shape[-1]), 0.5)
     pieces = range(0, hands, _PIECE)
     done, total = 0, rounds * len(habits) * hands
@@ -136,7 +142,7 @@ def answers(
                     done += min(_PIECE, hands - piece)
                     progress(done, total, done)
             value[world] = _means(worth, visits)
-            own[world] = _improved(habits[world], value[world])
+            own[world] = _improved(habits[world], value[world], temperature)
     return Answers(own, value, seen / seen.sum(axis=-1, keepdims=True))
 
 
@@ -165,8 +171,8 @@ def starts_of(base: Casebase) -> Starts:
 def _means(worth: Floats, visits: Ints) -> Floats:
     """Values of moves from their sums over visits [4, CONTEXTS, CLASSES]: each cell leans on the
     classes next to its own, and on its class in all contexts with the same to call."""
-    near = np.stack([_near(street) for street in range(4)])[:, None]
-    total, times = near @ worth, (near @ visits[..., None])[..., 0]
+    alike = np.stack([near(street, _NEXT) for street in range(4)])[:, None]
+    total, times = alike @ worth, (alike @ visits[..., None])[..., 0]
     by_due = (4, DUE, CONTEXTS // DUE, CLASSES, worth.shape[-1])
     total, times = total.reshape(by_due), times.reshape(by_due[:-1])
     middle = total.sum(axis=2) / np.maximum(times.sum(axis=2), 1.0)[..., None]
@@ -175,22 +181,25 @@ def _means(worth: Floats, visits: Ints) -> Floats:
     return means
 
 
-def _near(street: int) -> Floats:
-    """How much classes count for one another, [CLASSES, CLASSES]."""
-    _, kind = class_places(street)
-    rank = np.array([(kind[:at] == kind[at]).sum() for at in range(CLASSES)])
-    apart = np.abs(rank[:, None] - rank)
-    near: Floats = np.where(kind[:, None] == kind, _NEXT ** (apart**2), 0.0)
-    return near
+def usual(chances: Floats, habits: Floats | None = None) -> Floats:
+    """Chances without raises of sizes that hardly anybody takes in a context by these habits, or by
+    the chances themselves: how others would answer is not known, so they seem to be worth a lot."""
+    habits = chances if habits is None else habits
+    share = np.stack([class_shares(street) for street in range(4)])
+    raises = np.einsum("sc,sxcm->sxm", share, habits)[..., RAISE:]
+    rare = raises < _UNUSUAL * raises.sum(axis=-1, keepdims=True)
+    found = chances.copy()
+    found[..., RAISE:] *= ~rare[:, :, None]
+    found /= found.sum(axis=-1, keepdims=True)
+    return found
 
 
-def _improved(habits: Floats, value: Floats) -> Floats:
+def _improved(habits: Floats, value: Floats, temperature: float) -> Floats:
     """Moves by habit and by value."""
     ahead = value - value.max(axis=-1, keepdims=True)
-    chances = (habits + _RARE) ** _IMITATE * np.exp(ahead / _TEMPERATURE)
+    chances = (habits + _RARE) ** _IMITATE * np.exp(ahead / temperature)
     chances[:, : CONTEXTS // DUE, :, FOLD] = 0.0
-    improved: Floats = chances / chances.sum(axis=-1, keepdims=True)
-    return improved
+    return usual(chances, habits)
 
 
 @njit(cache=True)
@@ -246,6 +255,7 @@ def _round(
             if unit(state) < _EXPLORE:
                 drawn = unit(mixed(state))
                 move = CALL if drawn < 0.5 else RAISE + below(mixed(state), len(sizes))
+                move = move if own[street, at, cards, move] > 0.0 else CALL
             else:
                 move = drawn_move(own[street, at, cards], drawn)
             play_move(r, of_game, sizes, move)

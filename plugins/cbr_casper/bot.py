@@ -26,7 +26,7 @@ from cbr.spec import Spec
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, Beginner
 from cbr_casper.figures import Figures
-from cbr_casper.grid import moves_of_solutions
+from cbr_casper.grid import TEMPERATURES, moves_of_solutions
 from cbr_casper.joined import LearningStreet
 from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
@@ -43,7 +43,7 @@ Ints = NDArray[np.int64]
 
 STYLES = ("heir", "casper")
 #: Values that were found from fewer hands are worse than imitation.
-_FEW = 500
+_FEW = 300
 
 
 class CaseBot:
@@ -219,7 +219,9 @@ def _best_reuse(base: Casebase, learned: bool) -> str:
     # Every process of a match builds the bot; one of them says it.
     if lacks and parent_process() is None:
         warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)
-    return "" if len(bare) == len(base.stages) else "worth"
+    if len(bare) == len(base.stages):
+        return ""
+    return f"worth?temperature={TEMPERATURES[BETTING[base.domain]]}"
 
 
 def _has_learned_weights(base: Casebase) -> bool:

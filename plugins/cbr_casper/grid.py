@@ -52,9 +52,14 @@ CLASSES = 36
 #: Where classes of hand strength begin, after the flop; each is cut in three by potential.
 _STRENGTHS = np.array([0.2, 0.35, 0.5, 0.6, 0.7, 0.78, 0.85, 0.9, 0.94, 0.97, 0.99])
 _POTENTIALS = np.array([0.08, 0.18])
+#: Potentials that differ by one class are as far apart as strengths that differ by two.
+_OTHER_KIND = 4.0
 #: Where classes of what is to call begin in no-limit: big blinds before the flop, then pots.
 _PRICES = np.array([[1.01, 4.5, 12.0, 30.0], [0.3, 0.6, 0.9, 1.3]])
 
+#: How much a value counts beside habit: small bets (big blinds) that make a move e times likelier.
+#: In no-limit there is more at stake, and less is known of what others do about each size.
+TEMPERATURES = {"limit": 0.1, "nolimit": 1.0}
 #: Sizes of raises as shares of the pot: in limit there is one, the least that is legal.
 SIZES = {"limit": np.zeros(1), "nolimit": np.array(SHARES)}
 
@@ -79,14 +84,31 @@ def _preflop_classes() -> NDArray[np.uint8]:
 _PREFLOP = _preflop_classes()
 
 
+def class_shares(street: int) -> Floats:
+    """How common each class is among all hands, [CLASSES]."""
+    if street == 0:
+        return np.bincount(_PREFLOP, minlength=CLASSES) / len(_PREFLOP)
+    return np.repeat(np.diff(np.concatenate([[0.0], _STRENGTHS, [1.0]])) / 3.0, 3)
+
+
 def class_places(street: int) -> tuple[Floats, Ints]:
     """How many hands in a hundred are better than those of each class, as a share [CLASSES], and
     the kind of hand that is compared with its like (after the flop, its potential)."""
     if street == 0:
-        share = np.bincount(_PREFLOP, minlength=CLASSES) / len(_PREFLOP)
+        share = class_shares(street)
         return 1.0 - share.cumsum() + share / 2.0, np.zeros(CLASSES, np.int64)
     edges = np.concatenate([[0.0], _STRENGTHS, [1.0]])
     return np.repeat(1.0 - (edges[1:] + edges[:-1]) / 2.0, 3), np.arange(CLASSES) % 3
+
+
+def near(street: int, width: float) -> Floats:
+    """How much classes count for one another, [CLASSES, CLASSES]: the next one for `width`."""
+    _, kind = class_places(street)
+    rank = np.array([(kind[:at] == kind[at]).sum() for at in range(CLASSES)])
+    found: Floats = width ** (
+        (rank[:, None] - rank) ** 2.0 + _OTHER_KIND * (kind[:, None] - kind) ** 2
+    )
+    return found
 
 
 def class_shift(street: int, times: float) -> Floats:

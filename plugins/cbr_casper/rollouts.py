@@ -37,6 +37,7 @@ from cbr_holdem.table.rules import (
     PAID,
     PARTS,
     PAYOFF,
+    RAISE,
     STREET,
 )
 from cbr_holdem.table.unseen import add_up, deal_unseen
@@ -109,6 +110,9 @@ def _simulate(
     moves = len(mean)
     legal = np.zeros(moves, np.bool_)
     legal_moves(r, terms, sizes, legal)
+    here = strategies.own[r[STREET], context(r, terms)]
+    for move in range(RAISE, moves):
+        legal[move] &= here[:, move].max() > 0.0
     total, squares = np.zeros(moves), np.zeros(moves)
     taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
     anything = np.zeros(MOST_SEATS, np.bool_)

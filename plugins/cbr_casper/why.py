@@ -110,8 +110,7 @@ def _nearest(retrieved: Retrieved) -> Retrieved:
         case_solutions=vectors.case_solutions[cases],
         start=np.cumsum([0, *map(len, spans)]),
         beside=None,
-        value_sum=None,
-        value_count=None,
+        estimates=None,
     )
     mine = retrieved.retriever
     small = dataclasses.replace(mine, vectors=some, index=Scan(some, mine.measures))

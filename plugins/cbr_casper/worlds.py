@@ -74,7 +74,7 @@ _TRUST = 0.03
 #: What is left of it after another hand.
 _FADE = 0.99
 #: Hands that a casebase needs for a bot to adapt by its worlds.
-_ENOUGH = 4_000
+_ENOUGH = 1_000
 #: How likely the casebase's own world is before anything was seen.
 _OWN = 0.6
 
@@ -100,17 +100,17 @@ class Worlds:
         progress: Progress | None = None,
     ) -> Worlds:
         """Answers to what a casebase's players do and might do, found in so many rounds of hands;
-        with 0 rounds we act as they do."""
-        counts = count_moves(base)
-        everybody, groups = counts.habits(), groups_of(counts.seen[:-1])
-        habits = np.stack(
-            [
-                *(tilted(everybody, tilt) for tilt in TILTS),
-                *(counts.habits(group) for group in groups if len(groups) > 1),
-            ]
-        )
-        sizes = SIZES[BETTING[base.domain]]
-        found = answers(starts_of(base), habits, sizes, seed, rounds, hands, pool, progress)
+        with 0 rounds we act as they do. In no-limit there is one world: the grid is too coarse for
+        pots of such different sizes, and who adapted by it lost."""
+        counts, betting = count_moves(base), BETTING[base.domain]
+        everybody = counts.habits()
+        worlds = [everybody]
+        if betting == "limit":
+            worlds = [tilted(everybody, tilt) for tilt in TILTS]
+            groups = groups_of(counts.seen[:-1])
+            worlds += [counts.habits(group) for group in groups if len(groups) > 1]
+        habits = np.stack(worlds)
+        found = answers(starts_of(base), habits, betting, seed, rounds, hands, pool, progress)
         return cls(habits, *found)
 
     @classmethod
@@ -147,9 +147,12 @@ class Worlds:
 
     @classmethod
     def to_adapt_by(cls, base: Casebase) -> Worlds | None:
-        """Those that a casebase keeps, if it has enough hands: with few, players seem to act alike
-        whatever they hold, and answers to that are far too loose."""
-        return None if cls.fewer_hands(base, _ENOUGH) else cls.load(base)
+        """Those that a casebase keeps, if it has enough hands and there are several: with few
+        hands, what players do is not known well enough."""
+        if cls.fewer_hands(base, _ENOUGH):
+            return None
+        found = cls.load(base)
+        return found if found is not None and len(found.value) > 1 else None
 
     @staticmethod
     def fewer_hands(base: Casebase, number: int) -> bool:

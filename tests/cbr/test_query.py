@@ -167,8 +167,8 @@ class TestDecisions:
             trips.put_values("out", [1, 2], "stop", [0.5, 3.0])
         vectors = vectors_without(trips, "out", 2)
         assert vectors.case_ids.tolist() == [3, 1]
-        assert vectors.value_sum is not None
-        assert vectors.value_sum.sum(axis=0).tolist() == [0, 0, 0.5]
+        assert vectors.estimates is not None
+        assert vectors.estimates.total.sum(axis=0).tolist() == [0, 0, 0.5]
         with trips.transaction():
             trips.remove("out", [1, 3])
         with pytest.raises(EmptyStage, match="no cases but those of trip 2; build more"):

@@ -43,7 +43,7 @@ _SEATS, _PEER_HANDS, _LOGGED, _DEALS = 9, 20, 20_000, 200
 
 
 def rows(full: bool) -> list[Row]:
-    file = _casebase()
+    file = bench_casebase()
     more = 4 if full else 1
     return [
         _hands("nine cbr", file, 9_000 * more, True),
@@ -54,7 +54,7 @@ def rows(full: bool) -> list[Row]:
     ]
 
 
-def _casebase() -> Path:
+def bench_casebase() -> Path:
     named = os.environ.get("CBR_BENCH_CASEBASE")
     if named:
         return Path(named)
@@ -148,8 +148,8 @@ def _valued(file: Path, stage: str) -> int:
 def _actions(file: Path) -> int:
     """Actions of cases that have a value."""
     with Casebase.open(file) as base:
-        counts = (base.vectors(stage).value_count for stage in STREETS)
-        return sum(0 if count is None else int(count.sum()) for count in counts)
+        known = (base.vectors(stage).estimates for stage in STREETS)
+        return sum(0 if values is None else int(values.number.sum()) for values in known)
 
 
 def _memory(file: Path, hands: int) -> Row:

@@ -1,0 +1,100 @@
+"""Habits from few and from hidden decisions, sizes that nobody takes, and unsure values."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cbr_casper.answers import usual
+from cbr_casper.grid import CLASSES, CONTEXTS, class_shares
+from cbr_casper.habits import smoothed
+from cbr_casper.mixing import worth
+from cbr_holdem.table.rules import CALL, FOLD, RAISE
+
+#: A context in which one bet is to call.
+FACING = 8
+
+
+def counts(moves: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    known = np.zeros((4, CONTEXTS, CLASSES, moves), np.int64)
+    return known, known.sum(axis=2)
+
+
+class TestFewDecisions:
+    @pytest.mark.parametrize("street", range(4))
+    def test_where_nothing_is_known_actions_still_tell_hands(self, street: int) -> None:
+        chances = smoothed(*counts())[street, FACING]
+        best, worst = chances[-1], chances[0]
+        assert chances.sum(axis=-1) == pytest.approx(np.ones(CLASSES))
+        assert worst[FOLD] > best[FOLD] + 0.5
+        assert best[RAISE] > worst[RAISE] + 0.5
+
+    def test_what_one_class_does_is_taken_for_what_the_next_does(self) -> None:
+        known, _ = counts()
+        known[0, FACING, 20, CALL] = 40
+        chances = smoothed(known, known.sum(axis=2))[0, FACING, :, CALL]
+        nothing = smoothed(*counts())[0, FACING, :, CALL]
+        assert chances[21] > 0.8 > nothing[21] + 0.2
+        assert (chances > nothing).all()
+        assert chances[21] > chances[28] > chances[35]
+
+    def test_many_decisions_are_their_shares(self) -> None:
+        known, _ = counts()
+        known[1, FACING, 5] = [60_000, 30_000, 10_000]
+        chances = smoothed(known, known.sum(axis=2))
+        assert chances[1, FACING, 5] == pytest.approx([0.6, 0.3, 0.1], abs=0.005)
+
+
+class TestHiddenFolds:
+    def hidden(self) -> np.ndarray:
+        """Everybody folds half of what he has; nobody sees which half."""
+        known, seen = counts()
+        known[0, FACING, 18:, CALL] = 500
+        seen[0, FACING] = [9_000, 9_000, 0]
+        return smoothed(known, seen)[0, FACING]
+
+    def test_bad_hands_fold(self) -> None:
+        fold = self.hidden()[:, FOLD]
+        assert (np.diff(fold) <= 1e-12).all()
+        assert fold[0] > 0.8
+        assert fold[-1] < 0.2
+
+    def test_as_often_as_everybody_does(self) -> None:
+        assert class_shares(0) @ self.hidden()[:, FOLD] == pytest.approx(0.5, abs=0.01)
+
+
+class TestUsual:
+    def test_sizes_that_nobody_takes_are_left_out(self) -> None:
+        chances = np.full((4, CONTEXTS, CLASSES, 5), 0.2)
+        chances[1, FACING, :, RAISE:] = [0.001, 0.3, 0.3]
+        found = usual(chances / chances.sum(axis=-1, keepdims=True))
+        assert not found[1, FACING, :, RAISE].any()
+        assert found[1, FACING, :, RAISE + 1].all()
+        assert found[2, FACING, :, RAISE].all()
+        assert found.sum(axis=-1) == pytest.approx(np.ones(found.shape[:-1]))
+
+    def test_a_rare_raise_of_the_only_size_stays(self) -> None:
+        chances = np.full((4, CONTEXTS, CLASSES, 3), 0.4995)
+        chances[..., RAISE] = 0.001
+        assert usual(chances) == pytest.approx(chances)
+
+
+class TestUnsureValues:
+    def chances(self, error: float) -> np.ndarray:
+        retrieved = SimpleNamespace(
+            taken=np.array([60.0, 30.0, 10.0]),
+            mean_value=lambda: np.array([0.0, -0.2, 0.3]),
+            value_error=lambda: np.array([0.0, error, error]),
+        )
+        mixed = worth(retrieved)
+        return mixed / mixed.sum()
+
+    def test_the_less_sure_the_less_they_count(self) -> None:
+        best = [self.chances(error)[2] for error in (0.0, 0.2, 1.0, 100.0)]
+        assert best == sorted(best, reverse=True)
+        assert best[0] > 0.7
+
+    def test_in_the_end_it_is_imitation(self) -> None:
+        assert self.chances(1e6) == pytest.approx([0.592, 0.301, 0.107], abs=0.001)
