@@ -12,6 +12,7 @@
     revise     what a decision earned, against what was expected
     retain     keep it as a case, under a rule
     refine     drop what misleads, and what adds nothing
+    evolve     weights that earn more, by contests in an arena
     check      is a casebase sound?
     plugins    what others add, through the hooks in `hookspecs`
 
@@ -36,6 +37,8 @@ from cbr.hookspecs import hook
 
 if TYPE_CHECKING:
     from cbr.arena import Arena as Arena
+    from cbr.arena import Contest as Contest
+    from cbr.arena import Gene as Gene
     from cbr.case import Batch as Batch
     from cbr.case import BuildOption as BuildOption
     from cbr.case import Case as Case
@@ -65,6 +68,8 @@ if TYPE_CHECKING:
 #: this package, and most need neither arrays nor a database.
 _HOME = {
     "Arena": "arena",
+    "Contest": "arena",
+    "Gene": "arena",
     "Batch": "case",
     "BuildOption": "case",
     "Case": "case",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from cbr.hookspecs import hook
 
 if TYPE_CHECKING:
+    from cbr.arena import Arena
+    from cbr.evolve.plans import Plan
     from cbr.index import IndexKind
     from cbr.sources import CaseSource
 
@@ -48,3 +50,17 @@ def cbr_indices() -> list[IndexKind]:
     from cbr.indices import KINDS
 
     return list(KINDS)
+
+
+@hook
+def cbr_arenas() -> list[Arena]:
+    from cbr.evolve.accuracy import ARENA
+
+    return [ARENA]
+
+
+@hook
+def cbr_plans() -> list[Plan]:
+    from cbr.evolve.plans import GENETIC, ROBUST
+
+    return [ROBUST, GENETIC]

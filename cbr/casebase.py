@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from cbr import digest, schema
+from cbr import digest, mapped, schema
 from cbr.case import Case, CaseType, Value
 from cbr.cells import cells_of, open_cells, outcomes
 from cbr.errors import (
@@ -250,22 +250,27 @@ class Casebase:
             return kept[1]
 
     def _read_vectors(self, stage: str) -> Vectors:
-        return self.with_values(self.read_cases(stage).vectors(self.path))
+        def read() -> Vectors:
+            return self.with_values(self.read_cases(stage).vectors(self.path))
+
+        if not mapped.shared or self.writable or not self.count(stage):
+            return read()
+        case_type = self.case_type(stage)
+        return mapped.mapped(self.path, self.digest(stage), self.write_version, case_type, read)
 
     def with_values(self, vectors: Vectors) -> Vectors:
         """Vectors of a stage, or of some of its cases, with the values estimated for these."""
         case_type = vectors.case_type
-        query = f"SELECT case_id, solution, value, error FROM {schema.VALUES} WHERE stage = ?"
+        query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
         rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
         there = set(vectors.case_ids.tolist()) if rows else set()
         rows = [row for row in rows if row[0] in there]
         if not rows:
             return vectors
         codes = {name: code for code, name in enumerate(case_type.solutions)}
-        ids, solutions, values, errors = zip(*rows, strict=True)
+        ids, solutions, values = zip(*rows, strict=True)
         solution = np.array([codes[name] for name in solutions])
-        error = np.nan_to_num(np.array(errors, np.float64))  # 0 where it is not known
-        return vectors.with_values(np.array(ids), solution, np.array(values), error)
+        return vectors.with_values(np.array(ids), solution, np.array(values))
 
     def read_cases(self, stage: str) -> Cases:
         """The stage as arrays, case by case in order of their numbers."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cbr.arena import Arena
     from cbr.case import CaseType, ExtraFeature
     from cbr.casebase import Casebase
+    from cbr.evolve.plans import Plan
     from cbr.index import IndexKind
     from cbr.measure import Similarity
     from cbr.ranking import RetrievalPolicy
@@ -70,6 +71,11 @@ def cbr_weights() -> Iterable[Weights]:  # type: ignore[empty-body]
 @spec
 def cbr_arenas() -> Iterable[Arena]:  # type: ignore[empty-body]
     """Contests that score feature weights."""
+
+
+@spec
+def cbr_plans() -> Iterable[Plan]:  # type: ignore[empty-body]
+    """Plans by which `cbr evolve` searches for weights."""
 
 
 @spec

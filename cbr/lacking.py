@@ -43,12 +43,20 @@ class Lacking:
         return rates
 
     def added_to(
-        self, chances: Floats, targets: NDArray[np.float32], allowed: NDArray[np.bool_]
+        self,
+        chances: Floats,
+        targets: NDArray[np.float32],
+        allowed: NDArray[np.bool_],
+        weights: Floats | None = None,
     ) -> Floats:
-        """`added` for many targets: chances and `allowed` [q, s], targets [q, d] as the stage has
-        them, with the private features that do not count here."""
+        """`added` for many targets: chances and `allowed` [q, s], targets and their own `weights`
+        (if any) [q, d] as the stage has them, with the private features that do not count here."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
-        taken = self.everybody.many(targets[:, seen]).taken
+        if weights is not None:
+            weights = weights[:, seen]
+            # Who compares nothing that all can see compares everything of it.
+            weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
+        taken = self.everybody.many(targets[:, seen], weights).taken
         rates = taken[:, self.codes] / np.maximum(taken.sum(axis=1, keepdims=True), 1e-300)
         rates = rates * allowed[:, self.codes]
         found = chances.copy()

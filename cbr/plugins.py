@@ -37,6 +37,7 @@ KINDS = {
     "index": "cbr_indices",
     "weight set": "cbr_weights",
     "arena": "cbr_arenas",
+    "plan": "cbr_plans",
 }
 
 

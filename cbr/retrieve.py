@@ -88,15 +88,8 @@ class Retrieved:
         """Average estimated value of each solution, [s]; NaN where none was estimated."""
         if self.vectors.estimates is None:
             return np.full(len(self.case_type.solutions), np.nan)
-        total, count, _ = (self._scaled(part).sum(0) for part in self.vectors.estimates)
-        return _mean(total, count)
-
-    def value_error(self) -> Floats:
-        """Standard error of `mean_value`, as far as each value's own is known, [s]."""
-        if self.vectors.estimates is None:
-            return np.full(len(self.case_type.solutions), np.nan)
-        _, count, variance = (self._scaled(part).sum(0) for part in self.vectors.estimates)
-        return _mean(np.sqrt(variance), count)
+        total, number = (self._scaled(part).sum(0) for part in self.vectors.estimates)
+        return _mean(total, number)
 
     def _scaled(self, table: NDArray[Any]) -> Floats:
         scaled: Floats = self.share[:, None] * table[self.number]
@@ -185,18 +178,10 @@ class RetrievedMany:
 
     def mean_value(self) -> Floats:
         """Average estimated value of each solution, [q, s]; NaN where none was estimated."""
-        return _mean(self._estimates[0], self._estimates[1])
-
-    def value_error(self) -> Floats:
-        """Standard error of `mean_value`, as far as each value's own is known, [q, s]."""
-        return _mean(np.sqrt(self._estimates[2]), self._estimates[1])
-
-    @cached_property
-    def _estimates(self) -> Sequence[Floats]:
-        """Sum, number and variance of estimated values, [q, s] each."""
         if self.vectors.estimates is None:
-            return [np.zeros((len(self), len(self.case_type.solutions)))] * 3
-        return [self._sums(part, self.share) for part in self.vectors.estimates]
+            return np.full((len(self), len(self.case_type.solutions)), np.nan)
+        total, number = (self._sums(part, self.share) for part in self.vectors.estimates)
+        return _mean(total, number)
 
     def _sums(self, table: NDArray[Any], share: Floats) -> Floats:
         target = np.repeat(np.arange(len(self)), np.diff(self.start))

@@ -146,6 +146,65 @@ def test_FUNCTION(tmp_path):
     assert report.cases == {"FUNCTION": 1}
 """
 
+_ARENA = '''\
+"""An arena: where evolution tries weights.
+
+Try it with
+
+    cbr evolve cars.db --arena "NAME?last=0.3" --out evolved.json --plugin FILE
+"""
+
+import cbr
+
+
+def open_arena(file, rows, together, last=0.3, block=20):
+    """For one casebase: the chance that its cases give to what was done in the last records."""
+    import numpy as np
+
+    from cbr.retrieve import retriever
+
+    with cbr.Casebase.open(file) as base:
+        [stage] = base.stages
+        cases = base.read_cases(stage)
+        edge = np.quantile(cases.record, 1 - last)
+        asked = cases.take(cases.record > edge)
+        known = retriever(base, stage, vectors=cases.take(cases.record <= edge).vectors())
+
+    def play(weights, blocks, seed):
+        """Scores [n, blocks]; block b of a seed is the same for every row of weights [n, d]."""
+        scores = np.empty((len(weights), blocks))
+        for b in range(blocks):
+            some = np.random.default_rng([seed, b]).integers(0, len(asked), block)
+            for n, row in enumerate(weights):
+                taken = known.many(asked.values[some], np.tile(row, (block, 1))).taken
+                right = taken[np.arange(block), asked.solution[some]]
+                scores[n, b] = (right / taken.sum(axis=1)).mean()
+        return scores
+
+    return cbr.Contest(play, unit="share right", trial="case", trials=block)
+
+
+@cbr.hook
+def cbr_arenas():
+    return [cbr.Arena("NAME", open=open_arena, meaning="prediction of the last records")]
+'''
+
+_ARENA_TEST = """\
+import STEM
+
+import cbr
+from cbr.testing import check_arena
+
+
+def test_FUNCTION(tmp_path):
+    tea = cbr.CaseType("tea", [cbr.Feature("minutes", range=(0, 10))], ["weak", "good"])
+    file = tmp_path / "tea.db"
+    with cbr.Casebase.create(file, [tea]) as base, base.transaction():
+        minutes, taste = [1, 2, 3, 4, 5, 6], ["weak", "weak", "weak", "good", "good", "good"]
+        base.add("tea", {"minutes": minutes}, taste, [None] * 6, [None] * 6, range(6))
+    check_arena(STEM.open_arena(file, 1, False, last=0.5, block=3), dimensions=1)
+"""
+
 #: What a feature starter is for, if nothing else is asked for.
 _CAR = CaseType(
     "car",
@@ -158,6 +217,7 @@ STARTERS = {
     "feature": (_FEATURE, _FEATURE_TEST),
     "policy": (_POLICY, _POLICY_TEST),
     "case-type": (_CASE_TYPE, _CASE_TYPE_TEST),
+    "arena": (_ARENA, _ARENA_TEST),
 }
 
 

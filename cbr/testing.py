@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.arena import Arena
+from cbr.arena import Arena, Contest
 from cbr.case import CaseType, ExtraFeature, Feature, Value
 from cbr.casebase import Casebase
 from cbr.errors import CbrError
@@ -126,18 +126,30 @@ def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
     assert scores.any(), f"policy {policy.name!r} gave every solution 0"
 
 
-def check_arena(arena: Arena, dimensions: int, *, blocks: int = 4, seed: int = 1) -> None:
-    """Whether an arena keeps its word: shape, finite, repeatable, rows and blocks independent."""
-    weights = np.random.default_rng(seed).uniform(0, 100, (3, dimensions))
-    scores = np.asarray(arena.play(weights, blocks, seed))
-    assert scores.shape == (3, blocks), f"{arena.name} gave {scores.shape}, not (3, {blocks})"
-    assert np.isfinite(scores).all(), f"{arena.name} gave a score that is not finite"
-    again = np.asarray(arena.play(weights, blocks, seed))
-    assert np.array_equal(again, scores), f"{arena.name} gives other scores for the same seed"
-    fewer = np.asarray(arena.play(weights, blocks - 1, seed))
-    assert np.array_equal(fewer, scores[:, :-1]), f"{arena.name}: a block depends on later ones"
-    alone = np.asarray(arena.play(weights[1:2], blocks, seed))
-    assert np.array_equal(alone, scores[1:2]), f"{arena.name}: a row depends on the others"
+def check_arena(
+    arena: Arena | Contest, dimensions: int, *, rows: int = 3, blocks: int = 4, seed: int = 1
+) -> None:
+    """Whether an arena keeps its word: shape, finite, repeatable, rows and blocks independent.
+
+    An arena that is opened for a casebase is checked as the `Contest` that it gives; where rows
+    play each other, they need not be independent.
+    """
+    contest = arena if isinstance(arena, Contest) else arena.contest(Path(), Spec(arena.name))
+    name = arena.name if isinstance(arena, Arena) else "the contest"
+    weights = np.random.default_rng(seed).uniform(0, 100, (rows, dimensions))
+    extra = np.array([gene.start for gene in contest.genes])
+    if len(extra):
+        weights[:, -len(extra) :] = extra
+    scores = np.asarray(contest.play(weights, blocks, seed))
+    assert scores.shape == (rows, blocks), f"{name} gave {scores.shape}, not ({rows}, {blocks})"
+    assert np.isfinite(scores).all(), f"{name} gave a score that is not finite"
+    again = np.asarray(contest.play(weights, blocks, seed))
+    assert np.array_equal(again, scores), f"{name} gives other scores for the same seed"
+    fewer = np.asarray(contest.play(weights, blocks - 1, seed))
+    assert np.array_equal(fewer, scores[:, :-1]), f"{name}: a block depends on later ones"
+    if not contest.together:
+        alone = np.asarray(contest.play(weights[1:2], blocks, seed))
+        assert np.array_equal(alone, scores[1:2]), f"{name}: a row depends on the others"
 
 
 def small_casebase(folder: str | Path) -> Casebase:

@@ -23,12 +23,11 @@ Ints = NDArray[np.int64]
 
 
 class Estimates(NamedTuple):
-    """Estimated values of solutions, over the cases of each vector: their sum, how many there are,
-    and the sum of their variances, [m, s] each."""
+    """Estimated values of solutions, over the cases of each vector: their sum, and how many there
+    are, [m, s] each."""
 
     total: Floats
     number: Floats
-    variance: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +55,15 @@ class Vectors:
     beside: Path | None = None
     estimates: Estimates | None = None
 
-    def with_values(self, case_ids: Ints, solution: Ints, value: Floats, error: Floats) -> Vectors:
-        """With what solutions of some cases are estimated to be worth, and standard errors."""
+    def with_values(self, case_ids: Ints, solution: Ints, value: Floats) -> Vectors:
+        """With what solutions of some cases are estimated to be worth."""
         vector = np.repeat(np.arange(len(self)), self.cases)
         order = np.argsort(self.case_ids)
         place = order[np.searchsorted(self.case_ids, case_ids, sorter=order)]
         cell = vector[place] * self.counts.shape[1] + solution
         parts = (
             frozen(np.bincount(cell, part, self.counts.size).reshape(self.counts.shape))
-            for part in (value, np.ones(len(cell)), error**2)
+            for part in (value, np.ones(len(cell)))
         )
         return dataclasses.replace(self, estimates=Estimates(*parts))
 

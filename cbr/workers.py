@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from cbr import mapped
 from cbr.errors import BadValue, CbrError
 from cbr.plugins import default_plugins, start_worker
 
@@ -70,6 +71,7 @@ def _begin(files: Sequence[Path]) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    mapped.share()
     start_worker(files)
 
 

@@ -10,6 +10,7 @@ from cbr.cli import (
     build,
     casebase,
     cycle,
+    evolve_command,
     index_command,
     learning,
     plugins_command,
@@ -45,6 +46,7 @@ def make_app(plugins: Plugins, words: Collection[str] | None = None) -> typer.Ty
     cycle.add(app)
     refine_command.add(app)
     learning.add(app)
+    evolve_command.add(app)
     index_command.add(app)
     plugins_command.add(app, plugins)
     weights_command.add(app)

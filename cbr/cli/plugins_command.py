@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cbr.plugins import Plugins
 
 _Kind = Annotated[
-    str, typer.Argument(help="similarity, feature, policy or case-type.", show_default=False)
+    str, typer.Argument(help="similarity, feature, policy, case-type or arena.", show_default=False)
 ]
 _Type = Annotated[
     str, typer.Option("--type", metavar="TYPE", help="Case type that a feature is for.")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
+    from cbr_arena.asked_once import once as once
     from cbr_arena.bots import CALL as CALL
     from cbr_arena.bots import FOLD as FOLD
     from cbr_arena.bots import GAMES as GAMES
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from cbr_arena.players import players_of as players_of
     from cbr_arena.records import text_of as text_of
     from cbr_arena.records import texts as texts
+    from cbr_arena.showing import payoffs as payoffs
     from cbr_arena.tables import Room as Room
     from cbr_arena.tables import Sitting as Sitting
 
@@ -58,6 +60,8 @@ _HOME = {
     "plain_name": "logs",
     "Match": "match",
     "play": "match",
+    "once": "asked_once",
+    "payoffs": "showing",
     **dict.fromkeys(("Player", "build", "players_of"), "players"),
     **dict.fromkeys(("text_of", "texts"), "records"),
     **dict.fromkeys(("Room", "Sitting"), "tables"),

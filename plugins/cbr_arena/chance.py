@@ -32,6 +32,13 @@ class Chance:
         draws._part = _DRAWS
         return draws
 
+    def take(self, places: NDArray[np.int64]) -> Chance:
+        """The luck of some of the decisions, from its beginning."""
+        seed, deal, seat, decision = self._given
+        some = Chance(seed, deal[places], seat[places], decision[places])
+        some._part = self._part
+        return some
+
     def random(self) -> NDArray[np.float64]:
         """The next number from 0 to 1 of each decision, [n]."""
         out = np.empty(len(self._given[1]))

@@ -14,7 +14,9 @@ from cbr.hookspecs import hook
 if TYPE_CHECKING:
     import typer
 
+    from cbr.arena import Arena
     from cbr.case import ExtraFeature
+    from cbr.evolve.plans import Plan
     from cbr.reuse import ReusePolicy
     from cbr_arena import BotKind
 
@@ -38,6 +40,20 @@ def cbr_reuse_policies() -> Iterable[ReusePolicy]:
     from cbr_casper.mixing import worth
 
     return [worth.__cbr__]  # type: ignore[attr-defined]
+
+
+@hook
+def cbr_arenas() -> Iterable[Arena]:
+    from cbr_casper.evolving import ARENA
+
+    return [ARENA]
+
+
+@hook
+def cbr_plans() -> Iterable[Plan]:
+    from cbr_casper.plans import PLANS
+
+    return PLANS
 
 
 @hook

@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 #: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
 #: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.
 OUTCOME = 0.02
-#: The variance of what a hand earns.
-_LUCK = 25.0
 #: Where a retrieval policy has no threshold: CASPER's.
 _USUAL = 0.97
 
@@ -49,7 +47,6 @@ class Sums:
     outcome_count: Floats
     value_sum: Floats
     value_count: Floats
-    value_variance: Floats
     allowed: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -73,9 +70,6 @@ class Sums:
 
     def mean_value(self) -> Floats:
         return self._mean(self.value_sum, self.value_count)
-
-    def value_error(self) -> Floats:
-        return self._mean(np.sqrt(self.value_variance), self.value_count)
 
     def _may(self, sums: Floats) -> Floats:
         return sums if self.allowed is None else sums * self.allowed
@@ -102,7 +96,6 @@ class Sums:
             "outcome_count": found.sums(weight * known, shape),
             "value_sum": found.sums(mine * earned, shape) * valued,
             "value_count": found.sums(mine, shape) * valued,
-            "value_variance": found.sums(mine**2 * _LUCK, shape) * valued,
         }
         changed = {name: getattr(self, name) + added for name, added in more.items()}
         return dataclasses.replace(self, **changed)
@@ -115,7 +108,6 @@ PARTS = (
     "outcome_count",
     "value_sum",
     "value_count",
-    "value_variance",
 )
 
 
@@ -173,7 +165,7 @@ class LearningStreet(Street):
         """The three numbers of `Answer` for each target, and `Sums` behind them."""
         found = self.retriever.many(codes)
         vectors = found.vectors
-        known = (vectors.outcome_sum, vectors.outcome_count, *(vectors.estimates or [None] * 3))
+        known = (vectors.outcome_sum, vectors.outcome_count, *(vectors.estimates or [None] * 2))
         sums = (_summed(found, table) for table in known)
         return np.column_stack([self.figures_of(found), found.taken, found.weighted, *sums])
 

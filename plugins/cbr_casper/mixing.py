@@ -12,8 +12,6 @@ from cbr.vectors import Floats
 
 #: A solution that no retrieved case has is taken for as common as this.
 _RARE = 0.01
-#: Errors of differences beside those of values, which have the same luck in them.
-_APART = 0.5
 
 
 @reuse_policy("worth", batched=True)
@@ -23,9 +21,8 @@ def worth(
     """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
     `temperature`).
 
-    Values are those estimated for the retrieved cases, in their mean. The less sure they are, the
-    less they count: errors make the temperature higher. Where none has any, and for targets of
-    which only one solution has one, it is imitation.
+    Values are those estimated for the retrieved cases, in their mean. Where none has any, and for
+    targets of which only one solution has one, it is imitation.
     """
     if not temperature > 0.0 or not 0.0 <= imitate <= 1.0:
         raise BadValue(
@@ -37,11 +34,7 @@ def worth(
     known = ~np.isnan(value)
     best = np.where(known, value, -1e300).max(axis=-1, keepdims=True)
     ahead = np.where(known, value, best) - best
-    # One error for all solutions of a target: they were valued on the same deals.
-    error = np.nan_to_num(retrieved.value_error()) ** 2
-    error = error.sum(axis=-1, keepdims=True) / np.maximum(known.sum(axis=-1, keepdims=True), 1)
-    heat = np.sqrt(temperature**2 + _APART**2 * error)
-    mixed = np.where(known, (shares + _RARE) ** imitate * np.exp(ahead / heat), 0.0)
+    mixed = np.where(known, (shares + _RARE) ** imitate * np.exp(ahead / temperature), 0.0)
     several = known.sum(axis=-1, keepdims=True) > 1
     chances: Floats = np.where(several, mixed, shares)
     return chances

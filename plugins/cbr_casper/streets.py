@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,20 @@ class Street:
     def solutions(self) -> Sequence[str]:
         return self.case_type.solutions
 
+    def with_settings(self, policy: str, reuse: str) -> Self:
+        """The same cases by another policy and reuse, where given; nothing is read again."""
+        other = copy.copy(self)
+        if policy:
+            spec = Spec.parse(policy)
+            chosen = default_plugins().get("retrieval policy", spec.name).bind(spec)
+            other.retriever = dataclasses.replace(self.retriever, policy=chosen)
+            if self.lacking is not None:
+                everybody = dataclasses.replace(self.lacking.everybody, policy=chosen)
+                other.lacking = dataclasses.replace(self.lacking, everybody=everybody)
+        other.reuse = reuse or self.reuse
+        other._cached = Cached()
+        return other
+
     @cached_property
     def table_sizes(self) -> set[int]:
         """Players dealt in at the tables of its cases, where at least 1 % were so many."""
@@ -100,19 +115,33 @@ class Street:
 
     def answer(self, situations: Pending, allowed: Flags) -> Answer:
         """Of decisions on this street, where `allowed` [n, solutions] is legal."""
+        return self.answer_by(None, situations, allowed)
+
+    def answer_by(self, weights: Floats | None, situations: Pending, allowed: Flags) -> Answer:
+        """`answer` by weights [n, d] for each decision; None: those of the street."""
         codes = codes_of(self.case_type, situations)
-        key = np.concatenate([codes, allowed.astype(np.float32)], axis=1)
+        parts = [codes, allowed.astype(np.float32)]
+        if weights is not None:
+            parts.append(np.ascontiguousarray(weights).view(np.float32))
+        key = np.concatenate(parts, axis=1)
         keys = key.view(f"V{key.shape[1] * key.itemsize}").reshape(-1).tolist()
-        found = self._cached.rows(keys, lambda new: self._decided(codes[new], allowed[new]))
+        found = self._cached.rows(
+            keys,
+            lambda new: self._decided(
+                codes[new], allowed[new], None if weights is None else weights[new]
+            ),
+        )
         similarity, cases, below = found[:, :3].T
         return Answer(found[:, 3:], similarity, cases, below, codes, self.retriever)
 
-    def _decided(self, codes: NDArray[np.float32], allowed: Flags) -> Floats:
+    def _decided(
+        self, codes: NDArray[np.float32], allowed: Flags, weights: Floats | None
+    ) -> Floats:
         """The three numbers of `Answer` for each target, and its chances behind them."""
-        retrieved = self.retriever.many(codes)
+        retrieved = self.retriever.many(codes, weights)
         chances = reuse_many(retrieved, self.reuse, allowed=allowed)
         if self.lacking is not None:
-            chances = self.lacking.added_to(chances, codes, allowed)
+            chances = self.lacking.added_to(chances, codes, allowed, weights)
         return np.column_stack([self.figures_of(retrieved), chances])
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:

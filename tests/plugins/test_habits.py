@@ -1,8 +1,6 @@
-"""Habits from few and from hidden decisions, sizes that nobody takes, and unsure values."""
+"""Habits from few and from hidden decisions, and sizes that nobody takes."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from cbr_casper.answers import usual
 from cbr_casper.grid import CLASSES, CONTEXTS, class_shares
 from cbr_casper.habits import smoothed
-from cbr_casper.mixing import worth
 from cbr_holdem.table.rules import CALL, FOLD, RAISE
 
 #: A context in which one bet is to call.
@@ -79,22 +76,3 @@ class TestUsual:
         chances = np.full((4, CONTEXTS, CLASSES, 3), 0.4995)
         chances[..., RAISE] = 0.001
         assert usual(chances) == pytest.approx(chances)
-
-
-class TestUnsureValues:
-    def chances(self, error: float) -> np.ndarray:
-        retrieved = SimpleNamespace(
-            taken=np.array([60.0, 30.0, 10.0]),
-            mean_value=lambda: np.array([0.0, -0.2, 0.3]),
-            value_error=lambda: np.array([0.0, error, error]),
-        )
-        mixed = worth(retrieved)
-        return mixed / mixed.sum()
-
-    def test_the_less_sure_the_less_they_count(self) -> None:
-        best = [self.chances(error)[2] for error in (0.0, 0.2, 1.0, 100.0)]
-        assert best == sorted(best, reverse=True)
-        assert best[0] > 0.7
-
-    def test_in_the_end_it_is_imitation(self) -> None:
-        assert self.chances(1e6) == pytest.approx([0.592, 0.301, 0.107], abs=0.001)

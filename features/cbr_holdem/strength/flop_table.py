@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue, CbrError
+from cbr.mapped import cache_folder
 from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
 from cbr_holdem.strength.strength import COLUMNS, strengths
 
@@ -34,12 +35,7 @@ Rows = NDArray[np.uint16]
 
 def table_path() -> Path:
     """Where the table is, or would be."""
-    folder = os.environ.get("CBR_CACHE_DIR")
-    if folder:
-        return Path(folder) / "flop_table.bin"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("cbr-engine", appauthor=False) / "flop_table.bin"
+    return cache_folder() / "flop_table.bin"
 
 
 def flop_strengths(holes: NDArray[np.uint8], flops: NDArray[np.uint8]) -> NDArray[np.float64]:

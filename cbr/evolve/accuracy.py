@@ -1,0 +1,78 @@
+"""An arena for every domain: how often the cases predict what was done in records kept apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+
+from cbr.arena import Arena, Contest
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, EmptyStage
+from cbr.evolve.genome import Floats
+from cbr.retrieve import Retriever, retriever
+from cbr.vectors import Ints
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Stage:
+    """What is known of a stage, and what is asked for: targets [q, d] and what was done [q]."""
+
+    mine: Retriever
+    targets: Floats
+    done: Ints
+
+
+def open_accuracy(
+    file: Path, rows: int, together: bool, last: float = 0.3, block: int = 20, policy: str = ""
+) -> Contest:
+    """Each row for itself: the share of right predictions for cases of the last records.
+
+    A block draws cases of all stages; those of records before are known.
+    """
+    if not 0.0 < last < 1.0 or block < 1:
+        raise BadValue(f"accuracy?last={last:g}&block={block}: last from 0 to 1, block 1 or more")
+    stages = []
+    with Casebase.open(file) as base:
+        for name in base.stages:
+            cases = base.read_cases(name)
+            records = np.unique(cases.record)
+            edge = records[min(int(len(records) * (1.0 - last)), len(records) - 1)]
+            asked = cases.record >= edge
+            if asked.all() or not asked.any():
+                raise EmptyStage(f"stage {name!r} of {file} has too few records to part them")
+            known = cases.take(~asked).vectors()
+            mine = retriever(base, name, policy=policy.replace(";", "&"), vectors=known)
+            stages.append(_Stage(mine, cases.values[asked], cases.solution[asked]))
+    ends = np.cumsum([len(stage.mine.measures) for stage in stages])
+
+    def play(weights: Floats, blocks: int, seed: int) -> Floats:
+        parts = np.split(weights, ends, axis=1)
+        drawn = [np.random.default_rng([seed, number]) for number in range(blocks)]
+        pairs = zip(stages, parts, strict=False)
+        right = [_right(stage, part, drawn, block) for stage, part in pairs]
+        return np.asarray(np.mean(right, axis=0), np.float64)
+
+    return Contest(play, unit="share right", trial="case", trials=block, piece=16)
+
+
+def _right(stage: _Stage, weights: Floats, drawn: list[np.random.Generator], block: int) -> Floats:
+    """The chance that each row gives to what was done, on average in each block, [n, blocks]."""
+    some = np.array([rng.integers(0, len(stage.done), block) for rng in drawn])
+    flat = some.reshape(-1)
+    found = []
+    for row in weights:
+        taken = stage.mine.many(stage.targets[flat], np.tile(row, (len(flat), 1))).taken
+        right = taken[np.arange(len(flat)), stage.done[flat]] / np.maximum(
+            taken.sum(axis=1), 1e-300
+        )
+        found.append(right.reshape(some.shape).mean(axis=1))
+    return np.array(found)
+
+
+ARENA = Arena(
+    "accuracy",
+    meaning="cases of the last records, predicted by those before: accuracy?last=0.3&block=20",
+    open=open_accuracy,
+)

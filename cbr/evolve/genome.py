@@ -1,0 +1,129 @@
+"""What a row of genes means: weights by stage and feature, and the arena's extra genes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.arena import Gene
+from cbr.case import CaseType
+from cbr.casebase import Casebase
+from cbr.errors import BadWeights
+from cbr.weights import GivenWeights, Weights, read_weights, weights_of
+
+Floats = NDArray[np.float64]
+
+#: Weights are from 0 to this: only their ratios inside a stage count.
+HIGHEST = 100.0
+#: The least weight that a search on logarithms knows; 0 has none.
+LOWEST = 0.05
+#: The range of an extra gene is as wide as this on the scale of logarithms of weights.
+_WIDTH = 4.0
+
+
+@dataclass(frozen=True)
+class Genome:
+    """The features of each stage, in the order of a row, and the genes behind them."""
+
+    domain: str
+    stages: Mapping[str, tuple[str, ...]]
+    extra: tuple[Gene, ...] = ()
+
+    @classmethod
+    def of(cls, base: Casebase, extra: Sequence[Gene] = ()) -> Genome:
+        """That of a casebase."""
+        stages = {t.stage: tuple(f.name for f in t.indexed) for t in base.case_types}
+        return cls(base.domain, stages, tuple(extra))
+
+    @cached_property
+    def parts(self) -> dict[str, slice]:
+        """Where the weights of each stage stand."""
+        ends = np.cumsum([0, *map(len, self.stages.values())]).tolist()
+        return {s: slice(a, b) for s, a, b in zip(self.stages, ends[:-1], ends[1:], strict=True)}
+
+    @property
+    def weights(self) -> int:
+        """How many weights a row begins with."""
+        return sum(map(len, self.stages.values()))
+
+    def __len__(self) -> int:
+        return self.weights + len(self.extra)
+
+    def row(self, base: Casebase, given: GivenWeights = "") -> Floats:
+        """Weights as a row; features that a casebase does not have are refused by name."""
+        verify_features(base.case_types, given)
+        found = [w for case_type in base.case_types for w in weights_of(case_type, given)]
+        return np.array([*found, *(gene.start for gene in self.extra)], np.float64)
+
+    def plain(self, row: Floats) -> dict[str, dict[str, float]]:
+        """The weights of a row, by stage and feature."""
+        return {
+            stage: dict(zip(names, row[self.parts[stage]].tolist(), strict=True))
+            for stage, names in self.stages.items()
+        }
+
+    def extras(self, row: Floats) -> dict[str, float]:
+        """The extra genes of a row, by name."""
+        names = [gene.name for gene in self.extra]
+        return dict(zip(names, row[self.weights :].tolist(), strict=True))
+
+    def rounded(self, row: Floats) -> Floats:
+        """A row as a weights file will hold it: three digits behind the point, no stage all 0."""
+        found = row.copy()
+        for part in self.parts.values():
+            if found[part].max() < 1.0:
+                found[part] *= HIGHEST / found[part].max()
+            found[part] = found[part].round(3)
+        return found
+
+    def to_weights(self, row: Floats, provenance: Mapping[str, Any]) -> Weights:
+        """A row as what a weights file holds."""
+        return Weights(self.plain(self.rounded(row)), self.domain, provenance)
+
+    # --- the scale of a real-valued search ----------------------------------------------------
+
+    def encode(self, row: Floats) -> Floats:
+        """Logarithms of weights, of which the greatest of a stage is that of `HIGHEST`."""
+        point = np.empty(len(self))
+        for part in self.parts.values():
+            scaled = row[part] * HIGHEST / row[part].max()
+            point[part] = np.log(np.maximum(scaled, LOWEST))
+        low, high = self._limits
+        point[self.weights :] = _WIDTH * (row[self.weights :] - low) / (high - low)
+        return point
+
+    def decode(self, point: Floats) -> Floats:
+        """The row of a point; weights below `LOWEST` are that, so no stage is ever all 0."""
+        row = np.empty(len(self))
+        for part in self.parts.values():
+            scaled = HIGHEST * np.exp(point[part] - point[part].max())
+            row[part] = np.maximum(scaled, LOWEST)
+        low, high = self._limits
+        row[self.weights :] = low + np.clip(point[self.weights :] / _WIDTH, 0, 1) * (high - low)
+        return row
+
+    @property
+    def _limits(self) -> tuple[Floats, Floats]:
+        limits = np.array([(gene.low, gene.high) for gene in self.extra], np.float64)
+        low, high = limits.reshape(-1, 2).T
+        return low, high
+
+
+def verify_features(case_types: Sequence[CaseType], given: GivenWeights) -> None:
+    """Whether weights name only stages and features that there are."""
+    found = read_weights(case_types[0], given)
+    if not isinstance(found, Weights):
+        return
+    stages = {case_type.stage: case_type for case_type in case_types}
+    for stage, weights in found.stages.items():
+        if stage not in stages:
+            raise BadWeights(
+                f"these weights are for a stage {stage!r}; the casebase has {', '.join(stages)}"
+            )
+        for name in weights:
+            stages[stage].position(name)

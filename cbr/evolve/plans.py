@@ -1,0 +1,192 @@
+"""Plans: how a search for weights goes on, as data. A plugin may bring more (hook `cbr_plans`).
+
+A plan is one of two methods. `Generational` is the classic genetic algorithm: parents are chosen by
+rank, crossed and mutated, in several runs whose winners meet in further ones. `Racing` spends its
+trials where they decide something: see `cbr.evolve.racing`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from cbr.errors import BadValue, NoSuchName
+from cbr.plugins import Plugins, default_plugins
+
+SELECTIONS = ("rank", "tournament", "best")
+CROSSOVERS = ("one-point", "two-point", "uniform")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What both methods have. `trials` is what a row plays in a generation (in its first round,
+    where there are several), `runs` how many searches are started, `arena` the spec of where they
+    are held if nothing else is asked for, `report` the trials of each set of weights in the end.
+
+    `published` are figures of whoever used this plan first, shown beside ours: lines of a table,
+    and by name numbers in the arena's unit.
+    """
+
+    name: str
+    meaning: str = ""
+    population: int = 24
+    generations: int = 20
+    trials: int = 2_000
+    runs: int = 1
+    report: int = 20_000
+    arena: str = ""
+    together: bool = False
+    published: Mapping[str, Any] = field(default_factory=dict)
+
+    kind: ClassVar[str] = "plan"
+    method: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for name, least in {"population": 2, "generations": 1, "trials": 1, "runs": 1}.items():
+            if getattr(self, name) < least:
+                raise BadValue(
+                    f"{name} of plan {self.name!r} is {getattr(self, name)}; it must be at least "
+                    f"{least}"
+                )
+
+    def rounds_of_runs(self) -> list[int]:
+        """How many runs there are, and how many that begin with their winners, until there is one.
+
+        >>> Plan("p", population=3, runs=9).rounds_of_runs()
+        [9, 3, 1]
+        """
+        found = [self.runs]
+        while found[-1] > 1:
+            found.append(-(-found[-1] // self.population))
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the search, as JSON can hold it: not how long its result is judged."""
+        told = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {"method": self.method} | {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in told.items()
+            if name not in {"meaning", "published", "report"}
+        }
+
+    def changed(self, changes: Mapping[str, object]) -> Plan:
+        """The same plan with other values of some fields, given as text or as they are."""
+        fields = {f.name: f for f in dataclasses.fields(self)}
+        fixed = {"name", "meaning", "published", "arena", "together"}
+        known = [name for name in fields if name not in fixed]
+        new: dict[str, Any] = {}
+        for name, value in changes.items():
+            if name not in known:
+                raise NoSuchName(f"setting of plan {self.name!r}", name, known)
+            new[name] = _like(name, getattr(self, name), value)
+        return dataclasses.replace(self, **new)
+
+
+def _like(name: str, now: Any, given: object) -> Any:
+    """A value of the kind that a field has."""
+    if not isinstance(given, str):
+        return given
+    try:
+        if isinstance(now, tuple):
+            return tuple(float(part) for part in given.split("/") if part)
+        return given if isinstance(now, str) else type(now)(given)
+    except ValueError:
+        kind = "numbers with / between them" if isinstance(now, tuple) else "a number"
+        kind = "a whole number" if isinstance(now, int) else kind
+        raise BadValue(f"{name}={given} must be {kind}") from None
+
+
+@dataclass(frozen=True)
+class Generational(Plan):
+    """Copies, and children of pairs of distinct parents, chosen with replacement; then mutation.
+
+    `chances` are those of being chosen, from the worst to the best; empty: 1, 2, 3 ... Crossover is
+    done inside each stage. `mutations` individuals, and each other one with `mutation_chance`, have
+    one gene drawn anew. The first generation is drawn: whole numbers from 0 to 100. The winners of
+    as many runs as a population has individuals begin another run, until there is one.
+    """
+
+    copies: int = 3
+    pairs: int = 3
+    mutations: int = 1
+    mutation_chance: float = 0.0
+    selection: str = "rank"
+    crossover: str = "one-point"
+    chances: tuple[float, ...] = ()
+
+    method: ClassVar[str] = "generational"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.copies + 2 * self.pairs != self.population or min(self.copies, self.pairs) < 0:
+            raise BadValue(
+                f"{self.copies} copies and {self.pairs} pairs with two children each make "
+                f"{self.copies + 2 * self.pairs} individuals, not a population of "
+                f"{self.population}; change them with --set copies=...,pairs=..."
+            )
+        for what, known in (("selection", SELECTIONS), ("crossover", CROSSOVERS)):
+            if getattr(self, what) not in known:
+                raise NoSuchName(what, getattr(self, what), known)
+        if not 0.0 <= self.mutation_chance <= 1.0 or not 0 <= self.mutations <= self.population:
+            raise BadValue(
+                f"mutation_chance={self.mutation_chance:g} must be from 0 to 1, mutations="
+                f"{self.mutations} from 0 to {self.population}"
+            )
+        if self.chances and (
+            len(self.chances) != self.population
+            or min(self.chances) < 0
+            or sum(chance > 0 for chance in self.chances) < 2
+        ):
+            raise BadValue(
+                f"chances must be {self.population} numbers of 0 or more, from the worst to the "
+                "best, two of them above 0"
+            )
+
+
+@dataclass(frozen=True)
+class Racing(Plan):
+    """A real-valued search (CMA-ES on the logarithms of weights) with paired races.
+
+    `spread` is how far the first individuals are from where it starts. In each of `rounds` rounds
+    the better half goes on, with twice as many trials. The best, and the middle of the search, then
+    meet the champion in a duel of up to `duel` trials, and one takes its place when the paired
+    difference is more than `separate` standard errors above 0. After `patience` generations without
+    that the search ends.
+    """
+
+    spread: float = 0.5
+    rounds: int = 2
+    duel: int = 16_000
+    separate: float = 2.5
+    patience: int = 5
+
+    method: ClassVar[str] = "racing"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.population < 4 or self.rounds < 1 or not self.spread > 0 or self.patience < 1:
+            raise BadValue(
+                f"plan {self.name!r} needs a population of at least 4, a round, a generation of "
+                "patience, and a spread above 0"
+            )
+
+
+ROBUST = Racing(
+    "robust",
+    "races on the same deals from the best known weights, by CMA-ES; a champion is only replaced "
+    "when the difference separates from luck",
+)
+GENETIC = Generational(
+    "genetic",
+    "a plain genetic algorithm: rank selection, crossover inside each stage, one mutation",
+    population=9,
+    generations=10,
+)
+
+
+def plan_named(name: str, plugins: Plugins | None = None) -> Plan:
+    """The plan of that name."""
+    plan: Plan = (plugins or default_plugins()).get("plan", name)
+    return plan

@@ -1,0 +1,182 @@
+"""From questions of a search to contests that are played, here or by workers.
+
+A question is cut into pieces of a size that the arena chooses, each with a seed of its own. So what
+comes out does not depend on how many workers there are, nor on who is done first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr import mapped
+from cbr.arena import Arena, Contest
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, PluginFailure
+from cbr.evolve.genome import Floats
+from cbr.evolve.seeds import seed_of
+from cbr.guard import guarded
+from cbr.plugins import Plugins, default_plugins, plugins_with
+from cbr.spec import Spec
+
+OBJECTIVES = ("mean", "worst")
+
+
+@dataclass(frozen=True)
+class Venue:
+    """Where rows meet: an arena by its spec, for the casebase of a file in a certain state."""
+
+    file: str
+    state: str
+    arena: str
+    rows: int
+    together: bool
+    plugin_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a search wants to know: how rows [n, d] do in so many trials, paired. `place` tells the
+    question apart from every other of its `purpose`, and so gives it deals of its own."""
+
+    rows: Floats
+    trials: int
+    purpose: int
+    place: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """What one worker does at a time."""
+
+    venue: Venue
+    rows: Floats
+    blocks: int
+    seed: int
+
+
+def state_of(base: Casebase) -> str:
+    """What the cases of a casebase are, and how many values were estimated for them."""
+    parts = [f"{stage}:{base.digest(stage)}:{len(base.valued(stage))}" for stage in base.stages]
+    return " ".join(parts)
+
+
+def open_contest(venue: Venue, plugins: Plugins | None = None) -> Contest:
+    """The contest of a venue, opened once in a process: casebases take long to read."""
+    return _opened(venue, plugins or default_plugins())
+
+
+@lru_cache(maxsize=8)
+def _opened(venue: Venue, plugins: Plugins) -> Contest:
+    mapped.share()  # whoever plays here may do so beside others
+    spec = Spec.parse(venue.arena)
+    arena: Arena = plugins.get("arena", spec.name)
+    with Casebase.open(Path(venue.file)) as base:
+        if state_of(base) != venue.state:
+            raise BadValue(f"{venue.file} has changed since the search began; start another one")
+        if arena.domains and base.domain not in arena.domains:
+            raise BadValue(
+                f"arena {arena.name!r} is for casebases of {', '.join(arena.domains)}, and "
+                f"{venue.file} is one of {base.domain!r}"
+            )
+    return arena.contest(Path(venue.file), spec, venue.rows, venue.together)
+
+
+def play_piece(piece: Piece) -> Floats:
+    """For a worker: the scores of a piece, [n, blocks]."""
+    contest = open_contest(piece.venue, plugins_with(piece.venue.plugin_files))
+    name = Spec.parse(piece.venue.arena).name
+    with guarded(f"arena {name!r}"):
+        scores = np.asarray(contest.play(piece.rows.copy(), piece.blocks, piece.seed), np.float64)
+    if scores.shape != (len(piece.rows), piece.blocks) or not np.isfinite(scores).all():
+        raise PluginFailure(
+            f"arena {name!r} gave scores of shape {scores.shape} for {len(piece.rows)} rows and "
+            f"{piece.blocks} blocks, or one that is no number"
+        )
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The venues of one search, and how their scores are made one."""
+
+    venues: Sequence[Venue]
+    objective: str
+    seed: int
+    contests: Sequence[Contest] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise BadValue(f"objective {self.objective!r}; it is {' or '.join(OBJECTIVES)}")
+        object.__setattr__(self, "contests", [open_contest(venue) for venue in self.venues])
+        kinds = {(contest.genes, contest.unit) for contest in self.contests}
+        if len(kinds) > 1:
+            raise BadValue(
+                "these arenas score in different units or have different genes: "
+                + ", ".join(venue.arena for venue in self.venues)
+            )
+
+    def blocks(self, trials: int) -> int:
+        """Blocks in which a row has at least so many trials in each arena."""
+        return max(1, math.ceil(trials / min(contest.trials for contest in self.contests)))
+
+    def trials(self, blocks: int) -> int:
+        """Trials of a row in so many blocks, in all arenas together."""
+        return blocks * sum(contest.trials for contest in self.contests)
+
+    def pieces(self, asked: Asked) -> list[Piece]:
+        """What must be played, in order: arena by arena, blocks in order."""
+        rows, _ = self._different(asked.rows)
+        found = []
+        for number, (venue, contest) in enumerate(zip(self.venues, self.contests, strict=True)):
+            for at, size in enumerate(_sizes(self.blocks(asked.trials), contest.piece)):
+                seed = seed_of(self.seed, asked.purpose, *asked.place, number, at)
+                found.append(Piece(venue, rows, size, seed))
+        return found
+
+    def joined(self, asked: Asked, scores: Sequence[Floats]) -> Floats:
+        """Scores of pieces as those of the question: [arenas, n, blocks]."""
+        _, which = self._different(asked.rows)
+        parts, given = [], iter(scores)
+        for contest in self.contests:
+            sizes = _sizes(self.blocks(asked.trials), contest.piece)
+            parts.append(np.concatenate([next(given) for _ in sizes], axis=1)[which])
+        return np.stack(parts)
+
+    def _different(self, rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Rows without their copies, if they are played each for itself; and which is which."""
+        if any(contest.together for contest in self.contests):
+            return rows, np.arange(len(rows))
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return rows[first[order]], place[which.reshape(-1)]
+
+    def one_score(self, scores: Floats) -> Floats:
+        """Scores [arenas, n, blocks] as one by the objective, [n, blocks]: the mean of all arenas,
+        or that of the arena where a row does worst."""
+        if self.objective == "mean" or len(scores) == 1:
+            return np.asarray(scores.mean(axis=0), np.float64)
+        worst = scores.mean(axis=2).argmin(axis=0)
+        return np.asarray(scores[worst, np.arange(scores.shape[1])], np.float64)
+
+
+def _sizes(blocks: int, piece: int) -> list[int]:
+    """
+    >>> _sizes(20, 8)
+    [8, 8, 4]
+    """
+    return list(_cut(blocks, max(1, piece)))
+
+
+def _cut(blocks: int, piece: int) -> Iterator[int]:
+    while blocks > 0:
+        yield min(piece, blocks)
+        blocks -= piece

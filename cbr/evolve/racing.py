@@ -1,0 +1,142 @@
+"""The robust search: CMA-ES on the logarithms of weights, with races on the same deals.
+
+Every row of a generation plays the same blocks, so differences are paired; the better half goes on
+with twice as many. The best of them, and the middle to which the search has moved, then meet the
+champion in blocks that did not choose them, because the winner of many tries is overestimated. One
+takes the champion's place only if the paired difference separates from luck. When that has not
+happened for some generations, the search is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import numpy as np
+from deap import cma
+
+from cbr.evolve.generational import Search
+from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.operators import Individual
+from cbr.evolve.plans import Racing
+from cbr.evolve.playing import Asked, Table
+from cbr.evolve.record import MIDDLE, Generation
+from cbr.evolve.seeds import SEARCH, generator_of
+from cbr.evolve.statistics import mean_of, separation
+
+_CHAMPION = 0
+
+
+class Strategy(cma.Strategy):  # type: ignore[misc]
+    """DEAP's, drawing from a generator that it is given."""
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        """So many points as its population has, [lambda, d]."""
+        normal = rng.standard_normal((self.lambda_, self.dim))
+        points: Floats = self.centroid + self.sigma * normal @ self.BD.T
+        return points
+
+    def learn(self, points: Floats, order: list[int]) -> None:
+        """Move towards the better ones; `order` has the places of points, the best first."""
+        ranked = {place: -float(rank) for rank, place in enumerate(order)}
+        self.update([Individual(point, ranked[place]) for place, point in enumerate(points)])
+
+
+def search(
+    plan: Racing, genome: Genome, table: Table, run: int, starts: Mapping[str, Floats]
+) -> Search:
+    """One run from the best of some rows by name; returns the champion."""
+    names, rows = list(starts), np.array(list(starts.values()))
+    # They are few, so each has as many trials as a duel: a good start saves generations.
+    judged = table.one_score((yield Asked(rows, plan.duel, SEARCH, (run, 0, 0))))
+    best = int(judged.mean(axis=1).argmax())
+    champion = rows[best]
+    yield Generation(run, 0, rows, names, list(judged), best, {"champion": names[best]})
+    strategy = Strategy(genome.encode(champion), plan.spread, lambda_=plan.population)
+    quiet = 0
+    for number in range(1, plan.generations + 1):
+        points = strategy.sample(generator_of(table.seed, run, number))
+        sampled = [genome.decode(point) for point in points]
+        rows = np.array([champion, *sampled])
+        played, order = yield from _race(plan, table, (run, number), rows)
+        strategy.learn(points, [place - 1 for place in order if place != _CHAMPION])
+        challenger = next(place for place in order if place != _CHAMPION)
+        # In the middle of the cloud, as it is now, the luck of many is averaged out.
+        middle = genome.decode(np.asarray(strategy.centroid))
+        rows = np.array([*rows, middle])
+        meet = [_CHAMPION, challenger, len(rows) - 1]
+        duel = yield from _duel(plan, table, (run, number), rows[meet])
+        scores = [*table_scores(table, played), duel[2]]
+        better = 1 if duel[1].mean() > duel[2].mean() else 2
+        ahead = separation(duel[better], duel[0])
+        wins = ahead > plan.separate
+        quiet = 0 if wins else quiet + 1
+        gain = mean_of(duel[better] - duel[0])
+        notes: dict[str, Any] = {
+            "challenger": meet[better] + 1,
+            "gain": gain.mean,
+            "gain_ci95": gain.ci95,
+            "separation": min(max(ahead, -999.0), 999.0),
+            "replaced": wins,
+            "duel_blocks": duel.shape[1],
+            "spread_of_search": float(strategy.sigma),
+        }
+        best = meet[better] if wins else _CHAMPION
+        origins = ["champion", *["drawn"] * len(sampled), MIDDLE]
+        yield Generation(run, number, rows, origins, scores, best, notes)
+        champion = rows[best]
+        if quiet >= plan.patience:
+            break
+    return np.array(champion)
+
+
+def table_scores(table: Table, played: list[Floats]) -> list[Floats]:
+    """One score a block of each row, from those of every arena [arenas, blocks]."""
+    return [table.one_score(scores[:, None])[0] for scores in played]
+
+
+def _race(
+    plan: Racing, table: Table, place: tuple[int, int], rows: Floats
+) -> Generator[Asked, Floats, tuple[list[Floats], list[int]]]:
+    """Scores of each row [arenas, blocks], and the rows in order, the best first.
+
+    Whoever got further is better; the champion, the first row, is never out.
+    """
+    played: list[list[Floats]] = [[] for _ in rows]
+    running = list(range(len(rows)))
+    left: list[int] = []
+    for step in range(plan.rounds):
+        asked = Asked(rows[running], plan.trials << step, SEARCH, (*place, step))
+        found = yield asked
+        for at, row in enumerate(running):
+            played[row].append(found[:, at])
+        means = {row: _mean(table, played[row]) for row in running}
+        running.sort(key=lambda row: (-means[row], row))
+        if step + 1 < plan.rounds:
+            keep = max(2, -(-len(running) // 2))
+            out = [row for row in running[keep:] if row != _CHAMPION]
+            left = [*out, *left]
+            # In the order of rows, as everything that is asked.
+            running = sorted(row for row in running if row not in out)
+    return [np.concatenate(parts, axis=1) for parts in played], [*running, *left]
+
+
+def _mean(table: Table, parts: list[Floats]) -> float:
+    joined = np.concatenate(parts, axis=1)
+    return float(table.one_score(joined[:, None])[0].mean())
+
+
+def _duel(
+    plan: Racing, table: Table, place: tuple[int, int], rows: Floats
+) -> Generator[Asked, Floats, Floats]:
+    """Scores of the champion and two challengers [3, blocks] on blocks of their own, until one is
+    clearly better than the champion, or none is better at all."""
+    trials, played = max(1, plan.duel // 4), []
+    for step in range(3):
+        played.append((yield Asked(rows, trials, SEARCH, (*place, 100 + step))))
+        scores = table.one_score(np.concatenate(played, axis=2))
+        ahead = max(separation(scores[1], scores[0]), separation(scores[2], scores[0]))
+        if not 0.0 < ahead <= plan.separate:
+            break
+        trials *= 1 if step == 0 else 2
+    return scores

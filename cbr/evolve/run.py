@@ -1,0 +1,232 @@
+"""A whole search: its runs side by side, their winners in further ones, and a report at the end.
+
+A run is a generator that asks and is answered. What it asked in generations that are over is in the
+run file, so a search that was killed asks the same again, is answered from there, and goes on as
+if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cbr.errors import CbrError
+from cbr.evolve import generational, racing
+from cbr.evolve.generational import Search
+from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.plans import Generational, Plan, Racing
+from cbr.evolve.playing import Asked, Piece, Table, play_piece
+from cbr.evolve.record import Generation
+from cbr.evolve.runfile import Place, RunFile
+from cbr.evolve.seeds import REPORT
+from cbr.workers import in_order
+
+#: Where the report's deals come from: no run has this number.
+_NO_RUN = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a progress display shows: generations over and in all (at most), the last one of them,
+    trials played by this process and seconds since it began."""
+
+    over: int
+    of: int
+    last: Generation | None
+    trials: int
+    seconds: float
+    trial: str = "block"
+    report: bool = False
+
+
+Tell = Callable[[Told], None]
+
+
+@dataclass(eq=False)
+class _Run:
+    """One run under way: what it waits for, and what it has asked since its last generation."""
+
+    number: int
+    search: Search
+    asked: Asked | None = None
+    scores: dict[int, Floats] = field(default_factory=dict)
+    missing: int = 0
+    questions: list[tuple[Place, Asked, Floats]] = field(default_factory=list)
+    began: float = 0.0
+
+
+@contextmanager
+def _named_if_a_worker_dies() -> Iterator[None]:
+    try:
+        yield
+    except BrokenExecutor:
+        raise CbrError(
+            "a worker process ended unexpectedly; --resume goes on from the last generation"
+        ) from None
+
+
+class Evolution:
+    """A search with its settings. `run` does it and gives the best row."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        genome: Genome,
+        table: Table,
+        starts: Mapping[str, Floats],
+        file: RunFile,
+        pool: Executor | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        self.plan, self.genome, self.table, self.starts = plan, genome, table, starts
+        self.file, self.pool, self.tell = file, pool, tell
+        self.winners: dict[int, Floats] = {}
+        self._waiting: deque[tuple[_Run, int, Piece]] = deque()
+        self._futures: dict[Future[Floats], tuple[_Run, int, Piece]] = {}
+        self._started: set[int] = set()
+        self._trials, self._began, self._over = 0, time.monotonic(), 0
+        self._last: Generation | None = None
+        rounds = plan.rounds_of_runs()
+        ends = np.cumsum([0, *rounds]).tolist()
+        #: The runs whose winners each run begins with; numbers from 1, round after round.
+        self.parents: dict[int, list[int]] = {}
+        for depth, count in enumerate(rounds):
+            for at in range(count):
+                before = range(ends[depth - 1] + 1, ends[depth] + 1) if depth else range(0)
+                group = before[at * plan.population : (at + 1) * plan.population]
+                self.parents[ends[depth] + at + 1] = list(group)
+
+    @property
+    def generations(self) -> int:
+        """How many there are at most."""
+        first = isinstance(self.plan, Racing)  # whose generation 0 are the rows it starts from
+        return len(self.parents) * (self.plan.generations + first)
+
+    def run(self) -> Floats:
+        """Do all of it."""
+        with _named_if_a_worker_dies():
+            try:
+                self._start_runs()
+                while self._waiting or self._futures:
+                    self._work()
+            finally:
+                for future in self._futures:
+                    future.cancel()
+        return self.winners[max(self.parents)]
+
+    def report(self, rows: Floats) -> Floats:
+        """Scores of rows on deals that no generation saw, [arenas, n, blocks]."""
+        asked = Asked(rows, self.plan.report, REPORT, _NO_RUN)
+        # A longer report begins with the deals of a shorter one, and is another question.
+        place: Place = (0, 0, self.plan.report)
+        scores = self.file.answer(asked, place)
+        if scores is None:
+            started = time.monotonic()
+            pieces = self.table.pieces(asked)
+            found: list[Floats] = []
+            with _named_if_a_worker_dies():
+                for piece, played in zip(
+                    pieces, in_order(self.pool, play_piece, pieces, ahead=64), strict=True
+                ):
+                    found.append(np.asarray(played))
+                    self._count(piece, report=True)
+            scores = self.table.joined(asked, found)
+            self.file.keep([(place, asked, scores)], None, time.monotonic() - started)
+        return scores
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def _start_runs(self) -> None:
+        """Begin every run whose parents are done, in order."""
+        for number, parents in self.parents.items():
+            ready = all(parent in self.winners for parent in parents)
+            if ready and number not in self._started:
+                self._started.add(number)
+                given = [self.winners[parent] for parent in parents]
+                run = _Run(number, self._search(number, given), began=time.monotonic())
+                self._advance(run, None)
+
+    def _search(self, number: int, given: Sequence[Floats]) -> Search:
+        if isinstance(self.plan, Generational):
+            return generational.search(self.plan, self.genome, self.table, number, given)
+        if not isinstance(self.plan, Racing):
+            raise CbrError(f"plan {self.plan.name!r} has no method")
+        starts = {f"winner {at}": row for at, row in enumerate(given, 1)} or self.starts
+        return racing.search(self.plan, self.genome, self.table, number, starts)
+
+    def _advance(self, run: _Run, scores: Floats | None) -> None:
+        """Let a run go on until it asks what nobody knows yet, or is done."""
+        try:
+            said = next(run.search) if scores is None else run.search.send(scores)
+            while True:
+                if isinstance(said, Generation):
+                    self._over_with(run, said)
+                    said = next(run.search)
+                    continue
+                place: Place = (run.number, said.place[1], said.place[2])
+                known = self.file.answer(said, place)
+                if known is None:
+                    break
+                said = run.search.send(known)
+        except StopIteration as stop:
+            self.winners[run.number] = stop.value
+            self._start_runs()
+            return
+        pieces = self.table.pieces(said)
+        run.asked, run.scores, run.missing = said, {}, len(pieces)
+        self._waiting.extend((run, at, piece) for at, piece in enumerate(pieces))
+
+    def _over_with(self, run: _Run, generation: Generation) -> None:
+        if run.questions:  # else it was over before this process began
+            self.file.keep(run.questions, generation, time.monotonic() - run.began)
+            run.questions, run.began = [], time.monotonic()
+        self._over += 1
+        self._last = generation
+        self._say()
+
+    # --- work ---------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """Have a piece played; with workers, keep them busy and wait for one."""
+        if self.pool is None:
+            run, at, piece = self._waiting.popleft()
+            self._played(run, at, piece, play_piece(piece))
+            return
+        while self._waiting:
+            run, at, piece = self._waiting.popleft()
+            self._futures[self.pool.submit(play_piece, piece)] = (run, at, piece)
+        done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
+        for future in done:
+            run, at, piece = self._futures.pop(future)
+            self._played(run, at, piece, np.asarray(future.result()))
+
+    def _played(self, run: _Run, at: int, piece: Piece, scores: Floats) -> None:
+        self._count(piece)
+        run.scores[at] = scores
+        run.missing -= 1
+        if run.missing or run.asked is None:
+            return
+        asked = run.asked
+        joined = self.table.joined(asked, [run.scores[at] for at in sorted(run.scores)])
+        run.questions.append(((run.number, asked.place[1], asked.place[2]), asked, joined))
+        self._advance(run, joined)
+
+    def _count(self, piece: Piece, report: bool = False) -> None:
+        number = self.table.venues.index(piece.venue)
+        contest = self.table.contests[number]
+        rows = 1 if contest.together else len(piece.rows)
+        self._trials += rows * piece.blocks * contest.trials
+        self._say(report)
+
+    def _say(self, report: bool = False) -> None:
+        if self.tell is not None:
+            seconds = time.monotonic() - self._began
+            trial = self.table.contests[0].trial
+            place = (self._over, self.generations, self._last)
+            self.tell(Told(*place, self._trials, seconds, trial, report))

@@ -1,0 +1,254 @@
+"""A run as a file: SQLite, a transaction for each generation that is complete.
+
+settings      what decides the result, as JSON, by name
+questions     what was asked and played, in order; from this a search is taken up again
+generations   a row for each generation that is over
+individuals   its rows: genes, origin, mean score with interval
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sqlite_utils import Database
+
+from cbr.errors import BadValue
+from cbr.evolve.genome import Floats
+from cbr.evolve.playing import Asked
+from cbr.evolve.record import Generation
+from cbr.evolve.statistics import mean_of
+from cbr.files import appear, connect
+from cbr.guard import one_line
+from cbr.whole import verify_place
+
+#: Marks the file as a run ("CBRv" in ASCII).
+APPLICATION_ID = 0x43425276
+
+#: Where a question stands: run, generation, step.
+Place = tuple[int, int, int]
+
+
+class RunFile:
+    """An open run file. Use `create` or `open`, and close it (or use ``with``)."""
+
+    def __init__(self, db: Database, path: Path) -> None:
+        self.db, self.path = db, path
+
+    @classmethod
+    def create(cls, path: Path, settings: Mapping[str, Any]) -> Self:
+        """A new run; the file appears complete."""
+        verify_place(path)
+        if path.exists():
+            raise BadValue(f"{path} is there already; --resume goes on with it, or name another")
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.unlink(missing_ok=True)
+        try:
+            db = connect(part)
+            db.enable_wal()
+            _create(db, settings)
+            db.close()
+            appear(part, path)
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{part}{suffix}").unlink(missing_ok=True)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """A run that is there."""
+        if not path.is_file():
+            raise BadValue(f"no run file {path}; `cbr evolve` makes one")
+        try:
+            db = connect(path)
+            mark = db.execute("PRAGMA application_id").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            raise BadValue(f"{path} is no run file: {one_line(error)}") from None
+        if mark != APPLICATION_ID:
+            db.close()
+            raise BadValue(f"{path} is no run file of `cbr evolve`")
+        return cls(db, path)
+
+    def close(self) -> None:
+        with suppress(sqlite3.OperationalError):  # a reader may hold it
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        rows = self.db.execute("SELECT name, value FROM settings").fetchall()
+        return {name: json.loads(value) for name, value in rows}
+
+    def verify_settings(self, wanted: Mapping[str, Any]) -> None:
+        """Whether this run was started with these settings; says which one differs."""
+        mine = self.settings
+        plain = json.loads(json.dumps(dict(wanted)))
+        for name, value in plain.items():
+            if mine.get(name) != value:
+                was, now = _difference(name, mine.get(name), value)
+                raise BadValue(
+                    f"{self.path} was begun with {was}, not {now}; take that, or start another run"
+                )
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def answer(self, asked: Asked, place: Place) -> Floats | None:
+        """The scores of a question [arenas, n, blocks], if it was played before."""
+        query = (
+            "SELECT digest, arenas, rows, blocks, scores FROM questions "
+            "WHERE run = ? AND generation = ? AND step = ?"
+        )
+        row = self.db.execute(query, list(place)).fetchone()
+        if row is None:
+            return None
+        digest, *shape, scores = row
+        if digest != digest_of(asked):
+            raise BadValue(
+                f"{self.path} was made by another version of this program; start another run"
+            )
+        return np.frombuffer(scores, "<f8").reshape(shape).astype(np.float64)
+
+    def keep(
+        self,
+        questions: Sequence[tuple[Place, Asked, Floats]],
+        generation: Generation | None,
+        seconds: float,
+    ) -> None:
+        """A generation that is over with what was asked for it, as a whole or not at all."""
+        with self.db.atomic():
+            self.db.table("questions").insert_all(
+                {
+                    **dict(zip(("run", "generation", "step"), place, strict=True)),
+                    "digest": digest_of(asked),
+                    **dict(zip(("arenas", "rows", "blocks"), scores.shape, strict=True)),
+                    "scores": scores.astype("<f8").tobytes(),
+                }
+                for place, asked, scores in questions
+            )
+            if generation is not None:
+                self._keep_generation(generation, seconds)
+
+    def _keep_generation(self, one: Generation, seconds: float) -> None:
+        self.db.table("generations").insert(
+            {
+                "run": one.run,
+                "generation": one.number,
+                "best": one.best + 1,
+                "spread": one.spread,
+                "seconds": seconds,
+                "notes": json.dumps(dict(one.notes)),
+            }
+        )
+        parts = zip(one.rows, one.origins, one.scores, strict=True)
+        self.db.table("individuals").insert_all(
+            {
+                "run": one.run,
+                "generation": one.number,
+                "individual": place,
+                "origin": origin,
+                "genes": json.dumps(row.tolist()),
+                "mean": float(scores.mean()),
+                "ci95": mean_of(scores).ci95,
+                "blocks": len(scores),
+                "scores": scores.astype("<f8").tobytes(),
+            }
+            for place, (row, origin, scores) in enumerate(parts, 1)
+        )
+
+    def generations(self) -> Iterator[tuple[Generation, float]]:
+        """All that are over, in order, with the seconds that each took."""
+        query = (
+            "SELECT run, generation, best, notes, seconds FROM generations ORDER BY run, generation"
+        )
+        for run, number, best, notes, seconds in self.db.execute(query).fetchall():
+            rows = self.db.execute(
+                "SELECT genes, origin, scores FROM individuals "
+                "WHERE run = ? AND generation = ? ORDER BY individual",
+                [run, number],
+            ).fetchall()
+            genes, origins, scores = zip(*rows, strict=True)
+            yield (
+                Generation(
+                    run,
+                    number,
+                    np.array([json.loads(text) for text in genes], np.float64),
+                    origins,
+                    [np.frombuffer(blob, "<f8") for blob in scores],
+                    best - 1,
+                    json.loads(notes),
+                ),
+                seconds,
+            )
+
+    def count(self) -> int:
+        """How many generations are over."""
+        return int(self.db.execute("SELECT COUNT(*) FROM generations").fetchone()[0])
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What came out, if the run is over."""
+        row = self.db.execute("SELECT value FROM result").fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        with self.db.atomic():
+            self.db.table("result").insert({"id": 1, "value": json.dumps(result)}, replace=True)
+
+
+def digest_of(asked: Asked) -> str:
+    """Tells questions apart: a search that is taken up again must ask what it asked before."""
+    rows = np.ascontiguousarray(asked.rows, "<f8").tobytes()
+    told = f"{asked.trials} {asked.purpose} {asked.place}".encode()
+    return hashlib.blake2b(rows + told, digest_size=12).hexdigest()
+
+
+def _create(db: Database, settings: Mapping[str, Any]) -> None:
+    with db.atomic():
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.table("settings").create({"name": str, "value": str}, pk="name")
+        db.table("settings").insert_all(
+            {"name": name, "value": json.dumps(value)} for name, value in settings.items()
+        )
+        place = {"run": int, "generation": int}
+        db.table("questions").create(
+            place
+            | {"step": int, "digest": str, "arenas": int, "rows": int, "blocks": int}
+            | {"scores": bytes},
+            pk=("run", "generation", "step"),
+        )
+        db.table("generations").create(
+            place | {"best": int, "spread": float, "seconds": float, "notes": str},
+            pk=("run", "generation"),
+        )
+        db.table("individuals").create(
+            place
+            | {"individual": int, "origin": str, "genes": str, "mean": float, "ci95": float}
+            | {"blocks": int, "scores": bytes},
+            pk=("run", "generation", "individual"),
+        )
+        db.table("result").create({"id": int, "value": str}, pk="id")
+
+
+def _difference(name: str, was: Any, now: Any) -> tuple[str, str]:
+    """The first thing in which two values of a setting differ, in words."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in {**was, **now}:
+            if was.get(key) != now.get(key):
+                return _difference(f"{key} of {name}", was.get(key), now.get(key))
+    if isinstance(was, str) and isinstance(now, str) and len(was) < 60 and len(now) < 60:
+        return f"{name} {was!r}", repr(now)
+    short = [json.dumps(value)[:60] for value in (was, now)]
+    return f"{name} {short[0]}", short[1]

@@ -1,0 +1,94 @@
+"""Means with their intervals, paired differences, and what luck alone would show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cbr.evolve.genome import Floats
+
+#: The 97.5 % quantile of Student's t for 1 to 10 degrees of freedom.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over blocks, and half the width of its 95 % interval (None of one block)."""
+
+    mean: float
+    ci95: float | None
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f}" + ("" if self.ci95 is None else f" ± {self.ci95:.4f}")
+
+
+def error_of(scores: Floats) -> float | None:
+    """The standard error of the mean of some blocks; None of one."""
+    if len(scores) < 2:
+        return None
+    return float(scores.std(ddof=1) / math.sqrt(len(scores)))
+
+
+def mean_of(scores: Floats) -> Mean:
+    error = error_of(scores)
+    width = None if error is None else error * _quantile(len(scores) - 1)
+    return Mean(float(scores.mean()), width)
+
+
+def _quantile(freedom: int) -> float:
+    """That of any number of them, to a thousandth."""
+    if freedom <= len(_STUDENT):
+        return _STUDENT[freedom - 1]
+    return 1.96 + 2.373 / freedom + 2.8 / freedom**2
+
+
+def separation(one: Floats, two: Floats) -> float:
+    """By how many standard errors the first is better on the same blocks; 0 if they are equal."""
+    difference = one - two
+    error = error_of(difference)
+    if not error:
+        return math.copysign(math.inf, difference.mean()) if difference.any() else 0.0
+    return float(difference.mean()) / error
+
+
+#: Average range of so many numbers from one normal distribution, in its standard deviations.
+_RANGES = {
+    2: 1.128,
+    3: 1.693,
+    4: 2.059,
+    5: 2.326,
+    6: 2.534,
+    7: 2.704,
+    8: 2.847,
+    9: 2.970,
+    10: 3.078,
+}
+
+
+def luck_of(scores: Floats) -> float | None:
+    """The standard error that makes equal rows differ, from scores [n, blocks]; None of one block.
+
+    Rows that play the same deals each for itself have most of their luck in common, and it does not
+    make them differ. At one table what one wins the others lose, so they differ by more. Both is in
+    what is left of a score without the mean of its row and of its block.
+    """
+    rows, blocks = scores.shape
+    if blocks < 2 or rows < 2:
+        return None
+    rest = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+    return float(np.sqrt((rest**2).sum() / ((rows - 1) * (blocks - 1) * blocks)))
+
+
+def range_by_luck(rows: int, luck: float) -> float:
+    """The average range of the means of so many equal rows.
+
+    >>> round(range_by_luck(9, 1.0), 2)
+    2.97
+    """
+    known = _RANGES.get(rows)
+    if known is None:
+        drawn = np.random.default_rng(0).normal(size=(4_000, rows))
+        known = float(np.ptp(drawn, axis=1).mean())
+    return known * luck

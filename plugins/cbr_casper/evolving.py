@@ -1,0 +1,269 @@
+"""The arena in which weights of the CBR bot earn their keep: limit and no-limit tables.
+
+Rows of weights are tried each for itself among the same opponents, in the same seats with the same
+deals and the same luck, so that differences between them are paired. Or they sit at one table, as
+CASPER's did: with each other alone (self-play), or with opponents too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.arena import Arena, Contest, Gene
+from cbr.case import CaseType
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr_arena import Chance, Room, Sitting, Triples, build, once, payoffs, players_of
+from cbr_casper.bot import CaseBot, legal, sizes, triples
+from cbr_casper.streets import Street
+from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import MOST_SEATS, Game
+from cbr_holdem.table.rules import PARTS
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Who sits opposite if nobody is named.
+_OTHERS = "loki"
+_SEATS = 9
+#: Tables that are played in lockstep, about.
+_AT_ONCE = 8_192
+#: Policies and ways of reuse for which streets are kept: each remembers answers.
+_SETTINGS = 32
+#: Hands of a row in one piece of work.
+_PIECE = 1_250
+
+GENES = {
+    "threshold": Gene("threshold", 0.9, 0.995, 0.97, "similarity above which all cases count"),
+    "cap": Gene("cap", 20, 300, 100, "cases that count at most"),
+    "temperature": Gene("temperature", 0.02, 0.5, 0.1, "how much values count, less is more"),
+    "imitate": Gene("imitate", 0.0, 1.0, 1.0, "how much it counts what was done"),
+}
+
+
+def open_table(
+    file: Path,
+    rows: int,
+    together: bool,
+    against: str = "",
+    style: str = "heir",
+    policy: str = "",
+    reuse: str = "",
+    genes: str = "",
+    block: int = 50,
+) -> Contest:
+    """A table for the bot of a casebase."""
+    if not 1 <= block <= 10_000:
+        raise BadValue(f"block={block} hands; it must be 1 to 10,000")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it has no learned weights is what this is for
+        bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
+    with Casebase.open(file) as base:
+        case_types, betting = base.case_types, BETTING[base.domain]
+    extra = _genes(genes, bot)
+    specs = [text.replace(";", "&") for text in against.split(",") if text.strip()]
+    others = [player.spec for player in players_of(specs)]
+    if not together:
+        others = _opposite(others, rows)
+    seats = (rows if together else 1) + len(others)
+    if not 2 <= seats <= MOST_SEATS:
+        raise BadValue(
+            f"{rows if together else 1} rows of weights and {len(others)} opponents; a table has "
+            f"2 to {MOST_SEATS} seats"
+        )
+    if bot.doubts(seats) and parent_process() is None:  # one process says it
+        warnings.warn(bot.doubts(seats), stacklevel=1)
+    table = _Table(bot, case_types, extra, others, betting, together, block)
+    return Contest(
+        table.play,
+        extra,
+        unit="sb/h" if betting == "limit" else "bb/h",
+        trial="hand",
+        trials=block,
+        piece=max(1, _PIECE // block),
+        together=together,
+        usage=lambda found, weights: _usage(file, weights, style, found),
+    )
+
+
+ARENA = Arena(
+    "holdem",
+    meaning="the CBR bot at a table: holdem?against=loki*8&style=heir",
+    open=open_table,
+    domains=tuple(BETTING),
+)
+
+
+def _genes(wanted: str, bot: CaseBot) -> tuple[Gene, ...]:
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    for name in names:
+        if name not in GENES:
+            raise NoSuchName("gene of arena 'holdem'", name, GENES)
+        if name in {"temperature", "imitate"} and not bot.streets[0].reuse.startswith("worth"):
+            raise BadValue(
+                f"gene {name!r} is for cases with values, which {bot.file} has not: `cbr label`"
+            )
+    return tuple(GENES[name] for name in names)
+
+
+def _opposite(others: Sequence[str], rows: int) -> list[str]:
+    """Who sits opposite one row: the opponents, again and again where more rows had room."""
+    if not others:
+        return [_OTHERS] * ((rows if rows > 1 else _SEATS) - 1)
+    return list(islice(cycle(others), len(others) + rows - 1))
+
+
+def _settings(found: Mapping[str, float]) -> tuple[str, str]:
+    """Policy and reuse with extra genes in them; empty where there are none."""
+    policy = reuse = ""
+    if found.keys() & {"threshold", "cap"}:
+        above = found.get("threshold", GENES["threshold"].start)
+        cap = round(found.get("cap", GENES["cap"].start))
+        policy = f"threshold?above={above:.4f}&cap={cap}&fallback=20"
+    if found.keys() & {"temperature", "imitate"}:
+        given = [
+            f"{name}={found[name]:.3f}" for name in ("temperature", "imitate") if name in found
+        ]
+        reuse = "worth?" + "&".join(given)
+    return policy, reuse
+
+
+def _usage(file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
+    policy, reuse = (text.replace("&", ";") for text in _settings(found))
+    options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
+    plain = {"style": "heir", "policy": "", "reuse": ""}
+    told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))
+    return f"cbr:{file}?{told}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Which rows [n] these streets are for, and the weights of all rows street by street [n, d]."""
+
+    mine: NDArray[np.bool_]
+    streets: Sequence[Street]
+    weights: Sequence[Floats]
+
+
+class _Rows:
+    """The CBR bot with a row of weights for each player: one question for all of them.
+
+    What it remembers is who it plays for.
+    """
+
+    memory = np.dtype([("row", np.int64)])
+
+    def __init__(self, bot: CaseBot, groups: Sequence[_Group]) -> None:
+        self.games, self.groups = bot.games, groups
+
+    def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
+        shares = np.zeros((situations.count, 3))
+        to = np.zeros(situations.count, np.int64)
+        drawn = None if self.games == ("limit",) else chance.random()
+        row, on = memory["row"], situations.place[:, 0]
+        for group in self.groups:
+            mine = group.mine[row]
+            for number, street in enumerate(group.streets):
+                here = np.flatnonzero(mine & (on == number))
+                if not len(here):
+                    continue
+                some = situations.take(here)
+                may = legal(some, street.solutions)
+                answer = street.answer_by(group.weights[number][row[here]], some, may)
+                shares[here] = triples(answer.chances, street.solutions)
+                if drawn is not None:
+                    to[here] = sizes(answer, street.solutions, some, drawn[here])
+        return Triples(shares, to)
+
+
+class _Table:
+    """Who can sit down, and what it takes to play."""
+
+    def __init__(
+        self,
+        bot: CaseBot,
+        case_types: Sequence[CaseType],
+        extra: Sequence[Gene],
+        others: Sequence[str],
+        betting: str,
+        together: bool,
+        block: int,
+    ) -> None:
+        self.bot, self.extra, self.together, self.block = bot, extra, together, block
+        self.ends = np.cumsum([len(case_type.indexed) for case_type in case_types])
+        self.game = Game(betting=betting)
+        self.stack = (1_000 if betting == "limit" else 100) * self.game.big_blind
+        specs = list(dict.fromkeys(others))
+        self.opponents = [once(build(spec, betting)) for spec in specs]
+        self.other_of = np.array([specs.index(spec) for spec in others], np.int64)
+        self._streets: dict[tuple[str, str], Sequence[Street]] = {}
+
+    def play(self, weights: Floats, blocks: int, seed: int) -> Floats:
+        """Small bets (big blinds) a hand in each block, [n, blocks]."""
+        rows, others = len(weights), len(self.other_of)
+        # Players are the rows, and behind them the opponents. One bot decides for all rows.
+        bot_of = np.concatenate([np.zeros(rows, np.int64), 1 + self.other_of])
+        bots = [_Rows(self.bot, self._groups(weights)), *self.opponents]
+        room = Room(self.game, self.stack, seed, bots, bot_of)
+        seats = (rows if self.together else 1) + others
+        won = np.zeros((rows, blocks), np.int64)
+        for sitting in self._sittings(room, rows, blocks, seats):
+            earned = payoffs(room.play(sitting), seats)
+            mine = sitting.player < rows
+            block = np.repeat((sitting.deal // self.block)[:, None], seats, axis=1)
+            np.add.at(won, (sitting.player[mine], block[mine]), earned[mine])
+        for (player, reason), _ in room.faults.items():
+            who = "the CBR bot" if player < rows else "an opponent"
+            raise PluginFailure(f"{who} did something wrong: {reason}")
+        return won / (PARTS * self.game.big_blind * self.block)
+
+    def _groups(self, weights: Floats) -> list[_Group]:
+        """Rows that have the same settings beside their weights, with the streets for these."""
+        *by_street, extra = np.split(weights, self.ends, axis=1)
+        names = [gene.name for gene in self.extra]
+        settings = [_settings(dict(zip(names, row, strict=True))) for row in extra.tolist()]
+        groups = []
+        for one in dict.fromkeys(settings):
+            if one not in self._streets:
+                if len(self._streets) >= _SETTINGS:
+                    self._streets.clear()
+                self._streets[one] = [street.with_settings(*one) for street in self.bot.streets]
+            mine = np.array([other == one for other in settings])
+            groups.append(_Group(mine, self._streets[one], by_street))
+        return groups
+
+    def _sittings(self, room: Room, rows: int, blocks: int, seats: int) -> Iterator[Sitting]:
+        """All hands: side by side, or where somebody remembers one after another in each block."""
+        lanes = 1 if self.together else rows
+        deals = np.arange(blocks * self.block)
+        remembers = any(getattr(bot, "memory", None) is not None for bot in self.opponents)
+        room.begin(lanes * blocks if remembers else 1)
+        for row, memory in enumerate(room.memory[:rows]):
+            if memory is not None:
+                memory["row"] = row
+        if remembers:
+            steps = [deals[deals % self.block == step] for step in range(self.block)]
+        else:
+            size = max(1, _AT_ONCE // lanes)
+            steps = [deals[at : at + size] for at in range(0, len(deals), size)]
+        for some in steps:
+            deal, lane = np.tile(some, lanes), np.repeat(np.arange(lanes), len(some))
+            session = lane * blocks + deal // self.block if remembers else 0 * deal
+            yield Sitting(deal, self._seating(deal, lane, rows, seats), session)
+
+    def _seating(self, deal: Ints, lane: Ints, rows: int, seats: int) -> Ints:
+        """Which player has each seat, [n, seats]; all move on with each deal."""
+        place: Ints = (np.arange(seats) + deal[:, None]) % seats
+        if self.together:
+            return place
+        return np.where(place == 0, lane[:, None], rows + place - 1)
