@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from cbr.build import build
 from cbr.casebase import Casebase
 from cbr.cli import main
 from cbr.plugins import Plugins, use_plugins
+
+# Whoever runs the tests in the background may ignore Ctrl-C, and processes that they start would
+# inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parent.parent
 CARS = ROOT / "tests" / "cars"

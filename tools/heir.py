@@ -45,7 +45,7 @@ PLAIN = "heir, hand-picked weights"
 #: Deals of a session: bots that remember begin anew after them.
 SESSION = 200
 #: Tables, and how many times the hands of a match they need for an interval as narrow as others'.
-TABLES = {"eight loki": (["loki*8"], 1.0), "eight lag": (["lag*8"], 2.0)}
+TABLES = {"eight loki": (["loki*8"], 1.0), "eight lag": (["lag*8"], 4.0)}
 HEADS_UP = {"call": (["call"], 1.0), "lag": (["lag"], 1.0), "loki": (["loki"], 1.0)}
 
 
