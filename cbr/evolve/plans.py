@@ -166,11 +166,12 @@ class Racing(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.population < 4 or self.rounds < 1 or not self.spread > 0 or self.patience < 1:
-            raise BadValue(
-                f"plan {self.name!r} needs a population of at least 4, a round, a generation of "
-                "patience, and a spread above 0"
-            )
+        least = {"population": 4, "rounds": 1, "patience": 1, "duel": 1, "separate": 0}
+        for name, low in least.items():
+            if not getattr(self, name) >= low:
+                raise BadValue(f"{name}={getattr(self, name)} of plan {self.name!r} is below {low}")
+        if not 0.0 < self.spread < 100.0:
+            raise BadValue(f"spread={self.spread} of plan {self.name!r} must be above 0, and small")
 
 
 ROBUST = Racing(
