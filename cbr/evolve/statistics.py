@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.evolve.genome import Floats
-
-#: The 97.5 % quantile of Student's t for 1 to 10 degrees of freedom.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+from cbr.student import quantile
 
 
 @dataclass(frozen=True)
@@ -33,15 +31,8 @@ def error_of(scores: Floats) -> float | None:
 
 def mean_of(scores: Floats) -> Mean:
     error = error_of(scores)
-    width = None if error is None else error * _quantile(len(scores) - 1)
+    width = None if error is None else error * quantile(len(scores) - 1)
     return Mean(float(scores.mean()), width)
-
-
-def _quantile(freedom: int) -> float:
-    """That of any number of them, to a thousandth."""
-    if freedom <= len(_STUDENT):
-        return _STUDENT[freedom - 1]
-    return 1.96 + 2.373 / freedom + 2.8 / freedom**2
 
 
 def separation(one: Floats, two: Floats) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.student import quantile
 from cbr_arena.match import Match, Played
 
 Floats = NDArray[np.float64]
@@ -52,18 +53,7 @@ def rate_of(won: Floats, session: Ints | None = None) -> Rate:
     if count < 2:
         return Rate(mean, None)
     spread = np.sqrt((off**2).sum() * count / (count - 1)) / len(won)
-    return Rate(mean, float(_quantile(count - 1) * spread))
-
-
-#: The 97.5 % quantile of Student's t for 1 to 10 degrees of freedom.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-
-
-def _quantile(freedom: int) -> float:
-    """That of any number of them, to a thousandth."""
-    if freedom <= len(_STUDENT):
-        return _STUDENT[freedom - 1]
-    return 1.96 + 2.373 / freedom + 2.8 / freedom**2
+    return Rate(mean, float(quantile(count - 1) * spread))
 
 
 def lines_of(match: Match, played: Played) -> list[Line]:
