@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from cbr.plugins import Plugins, use_plugins
+from cbr.student import quantile
 from cbr_arena.match import Match, play, sittings
 from cbr_arena.players import players_of
-from cbr_arena.results import _quantile, lines_of, rate_of
+from cbr_arena.results import lines_of, rate_of
 
 
 def match(*specs: str, hands: int = 200, **options) -> Match:
@@ -161,8 +162,8 @@ class Plain:
             draws = np.random.default_rng(count).normal(size=(2_000, count))
             inside = [abs(rate.rate) <= rate.ci95 for rate in map(rate_of, draws)]
             assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
-        assert _quantile(11) == pytest.approx(2.201, abs=0.003)
-        assert _quantile(10_000) == pytest.approx(1.96, abs=0.001)
+        assert quantile(11) == pytest.approx(2.201, abs=0.003)
+        assert quantile(10_000) == pytest.approx(1.96, abs=0.001)
         assert rate_of(np.array([1.0])).ci95 is None
         assert rate_of(np.ones(6), np.zeros(6, int)).ci95 is None
 
