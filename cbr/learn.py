@@ -10,19 +10,26 @@ of the records is kept apart, and decides how far to go: neither predictor may l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cbr.errors import EmptyStage
+from cbr.casebase import Casebase
+from cbr.errors import BadValue, EmptyStage
 from cbr.measure import Bound
+from cbr.plugins import default_plugins, plugins_with
 from cbr.predict import log_loss
 from cbr.ranking import RetrievalPolicy
-from cbr.retrieve import Retriever
+from cbr.retrieve import Retriever, retriever
 from cbr.soft import Constants, Soft, fit_constants
 from cbr.trie import Trie
 from cbr.vectors import Cases, Floats, Ints
+from cbr.weights import Weights
+from cbr.workers import in_order
 
 #: Cases drawn for one step, and others that they are compared with.
 _ASKED, _KNOWN = 64, 60_000
@@ -32,6 +39,9 @@ _APART, _LOOKED_AT = 0.2, 5_000
 _FITTED = 1_500
 #: Where on the way weights are judged.
 _LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+
+#: Steps along the gradient, at most.
+STEPS = 300
 
 #: Called with steps done, steps in all, and steps done.
 Progress = Callable[[float, float, int], None]
@@ -54,6 +64,15 @@ class Learned:
     before: Predicted
     after: Predicted
 
+    @property
+    def gains(self) -> dict[str, Any]:
+        """What a weights file says of how its weights were found."""
+        before, after = self.before, self.after
+        soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
+        rule = {"before": before.rule, "after": after.rule}
+        constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
+        return {"log_loss": {"soft": soft, "rule": rule}, **constants}
+
 
 def learn(
     cases: Cases,
@@ -62,7 +81,7 @@ def learn(
     start: Floats,
     *,
     seed: int = 0,
-    steps: int = 300,
+    steps: int = STEPS,
     progress: Progress | None = None,
 ) -> Learned:
     """Learn weights for some cases, beginning with `start`."""
@@ -93,6 +112,95 @@ def learn(
             progress(taken, steps, taken)
     best = _fairest(first, tried)
     return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
+
+
+class Lesson(NamedTuple):
+    """What came of one stage: its weights by feature, and how they were found, or why not."""
+
+    stage: str
+    weights: dict[str, float]
+    found: dict[str, Any] | None
+    refused: str = ""
+
+
+def learn_weights(
+    file: Path,
+    stages: Sequence[str] = (),
+    *,
+    first: float = 1.0,
+    steps: int = STEPS,
+    seed: int = 0,
+    pool: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[Weights, list[Lesson]]:
+    """Weights for some stages of a casebase (none: all that have cases), from the first share of
+    its records; a stage with too few cases keeps its own. Workers take a stage each."""
+    if not 0.0 < first <= 1.0:
+        raise BadValue(f"--first {first:g} must be above 0 and at most 1")
+    with Casebase.open(file) as base:
+        domain = base.domain
+        stages = list(stages) or [stage for stage in base.stages if base.count(stage)]
+    lessons: list[Lesson] = []
+
+    def tell(done: float, _of: float = 0.0, _count: int = 0) -> None:
+        if progress:
+            so_far = steps * len(lessons) + done
+            progress(so_far, steps * len(stages), int(so_far))
+
+    work = partial(
+        _learn_stage,
+        file=Path(file),
+        first=first,
+        steps=steps,
+        seed=seed,
+        plugin_files=tuple(map(str, default_plugins().files)),
+        progress=tell if pool is None else None,
+    )
+    for lesson in in_order(pool, work, stages):
+        lessons.append(lesson)
+        tell(0.0)
+    told = {lesson.stage: lesson.found for lesson in lessons if lesson.found is not None}
+    if not told:
+        why = "; ".join(lesson.refused for lesson in lessons) or "it has no cases"
+        raise EmptyStage(f"nothing can be learned from {file}: {why}")
+    made_by = {"made_by": "cbr learn-weights", "casebase": Path(file).name, "seed": seed}
+    weights = {lesson.stage: lesson.weights for lesson in lessons}
+    return Weights(weights, domain, made_by | {"first": first, "stages": told}), lessons
+
+
+def _learn_stage(
+    stage: str,
+    *,
+    file: Path,
+    first: float,
+    steps: int,
+    seed: int,
+    plugin_files: tuple[str, ...],
+    progress: Progress | None,
+) -> Lesson:
+    plugins_with(plugin_files)
+    with Casebase.open(file) as base:
+        cases, digest = base.read_cases(stage), base.digest(stage)
+        mine = retriever(base, stage, index="scan")
+    records = np.unique(cases.record)
+    edge = records[int(np.ceil(len(records) * first)) - 1]
+    names = [feature.name for feature in cases.case_type.indexed]
+    weights, told, refused = mine.weights, None, ""
+    try:
+        found = learn(
+            cases.take(cases.record <= edge),
+            mine.measures,
+            mine.policy,
+            weights,
+            seed=seed,
+            steps=steps,
+            progress=progress,
+        )
+        weights, told = found.weights, {"digest": digest, "steps": steps, **found.gains}
+    except EmptyStage as error:
+        refused = str(error)
+    rounded = [round(weight, 3) for weight in weights.tolist()]
+    return Lesson(stage, dict(zip(names, rounded, strict=True)), told, refused)
 
 
 class _Climb:
@@ -137,9 +245,14 @@ class _Judge:
         self.mine = Retriever(vectors, measures, none, policy, Trie(vectors, measures))
         self.soft, self.train, self.apart = soft, train, apart
         self.asked, self.done = cases.values[apart], cases.solution[apart]
+        self.kernel: Constants | None = None
 
     def of(self, weights: Floats) -> _Tried:
-        kernel = fit_constants(self.soft, weights, self.train, self.apart[:_FITTED])
+        # From one look to the next they change little, so the search begins with the last ones.
+        kernel = fit_constants(
+            self.soft, weights, self.train, self.apart[:_FITTED], start=self.kernel
+        )
+        self.kernel = kernel
         taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
         rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
         return _Tried(weights, Predicted(kernel, float(rule.mean())))

@@ -163,9 +163,15 @@ class Constants:
 
 
 def fit_constants(
-    soft: Soft, weights: Floats, known: Ints, asked: Ints, most: int = 60_000
+    soft: Soft,
+    weights: Floats,
+    known: Ints,
+    asked: Ints,
+    most: int = 60_000,
+    start: Constants | None = None,
 ) -> Constants:
-    """The beta and alpha under which these weights predict best: a search from coarse to fine."""
+    """The beta and alpha under which these weights predict best: a search from coarse to fine,
+    beginning near `start` if that is given."""
     rng = np.random.default_rng(len(known))
     some = known if len(known) <= most else rng.choice(known, most, replace=False)
     share = len(some) / len(known)
@@ -177,7 +183,7 @@ def fit_constants(
         best = int(losses.argmin())
         return Constants(beta, float(_ALPHAS[best]), float(losses[best]))
 
-    at, step = np.log(30.0), 0.8
+    at, step = (np.log(30.0), 0.8) if start is None else (np.log(start.beta), 0.2)
     found = tried(at)
     while step > 0.05:
         there = min((tried(at - step), tried(at + step)), key=lambda one: one.log_loss)

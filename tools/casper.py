@@ -3,38 +3,40 @@
 Strong bots play nine-seat limit hands that are logged and built into a small and a large casebase.
 The CBR bot (`style=casper`) then sits down at a table of the same bots and at one of loose and
 aggressive ones, with each of CASPER's weight sets, with learned and with random weights; a random
-player is the baseline. What the thesis found stands beside it (Rubin 2007, chapter 5).
+player is the baseline. What the thesis found stands beside it (Rubin 2007, chapter 5). How well
+the cases predict the last fifth of the hands is told as well.
 
-With --source the casebase comes from any log that `cbr build` reads. Deals of the matches are never
-those of the log: they have another seed. Everything is kept in --out, and what is there is used.
+With --source the casebase comes from any log that `cbr build` reads, and tables have its game and
+as many seats. Deals of the matches are never those of the log: they have another seed. Everything
+is kept in --out, and what is there is used.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from cbr.build import build
+from cbr.casebase import Casebase
 from cbr.cli.output import table
-from cbr.plugins import default_plugins
 from cbr.workers import executor
-from cbr_arena.logs import write
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, rate_of
+from experiment import Setting, built, learned, say, setting_of, teachers_log, written
 
-#: Simulations of `sim` for a decision.
-TRIALS = 50
-STRONG = f"loki*6 sim?trials={TRIALS}*2"
-LAG = "lag*8"
-TEACHERS = f"loki*6 sim?trials={TRIALS}*3"
-#: Seeds of the log and of the matches.
-LOGGED, PLAYED = 1, 2
+#: Seed of the matches.
+PLAYED = 2
+#: The table at which CASPER's figures are comparable.
+NINE = Setting("limit", 9)
+#: Weights are learned from this share of the hands, and predict the rest.
+_FIRST = 0.8
 
 #: What the thesis found, sb/h, by bot and table.
 THESIS = {
@@ -87,21 +89,24 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with executor(given.workers) as pool:
         log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
-        bases = {
-            "small": _built(log, out / "small.db", given.small),
-            "large": _built(log, out / "large.db", None if given.source else given.logged),
-        }
+        large = built([log], out / "large.db", given.logged)
+        small = built([log], out / "small.db", given.small or _hands(large) // 3)
+        weights = learned(large, out / "learned.json", pool, _FIRST)
+        predicted = _predicted(large, weights)
+        setting = setting_of(large)
         seats = [
-            _seat(name, spec, where, others, given.hands, pool)
-            for where, others in (("strong", STRONG), ("lag", LAG))
-            for name, spec in _bots(bases)
+            _seat(name, spec, where, others, setting, given.hands, pool)
+            for where, others in (("strong", setting.strong), ("lag", setting.all_of("lag")))
+            for name, spec in _bots(setting, small, large, weights)
         ]
     _plot(seats, out / "casper.png")
     say(f"drawn in {out / 'casper.png'}")
     if given.json:
-        print(json.dumps([asdict(seat) for seat in seats], indent=2))
-    else:
-        _show(seats)
+        told = {"bots": [asdict(seat) for seat in seats], "predicted": predicted}
+        print(json.dumps(told, indent=2))
+        return
+    _show(seats, setting)
+    _show_predicted(predicted)
 
 
 def _arguments() -> argparse.Namespace:
@@ -111,57 +116,64 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the hands")
     parser.add_argument("--source", help="a log to learn from, instead of one of our bots")
-    parser.add_argument("--out", type=Path, default=Path("casebases/casper"), help="a folder")
+    parser.add_argument("--out", type=Path, help="a folder; casebases/casper, or after the log")
     parser.add_argument("--hands", type=int, help="hands of each match; 36,000")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     given = parser.parse_args()
     given.logged, given.small = (3_000, 1_000) if given.quick else (20_000, 7_000)
+    if given.source and not given.quick:
+        given.logged = given.small = None  # all of them, and a third
+    given.out = given.out or folder_for(given.source)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
 
-def say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
+def folder_for(source: str | None) -> Path:
+    """Where what is made of a log goes."""
+    return Path("casebases") / (Path(source).name.split(".")[0] if source else "casper")
 
 
-def logged(log: Path, who: str, hands: int, seed: int, pool: Executor | None) -> Path:
-    """A log of hands of some bots, each deal played once; what is there is used."""
-    if not log.exists():
-        say(f"{who} play {hands:,} hands")
-        match = Match(
-            players_of(who.split()), hands=hands, seed=seed, duplicate=False, keep_hands=True
-        )
-        write(play(match, pool).hands, log)
-    return log
+def _hands(file: Path) -> int:
+    with Casebase.open(file) as base:
+        return sum(len(numbers) for numbers, _ in base.read_records(10_000))
 
 
-def teachers_log(out: Path, hands: int, pool: Executor | None) -> Path:
-    """The log of the experiment, in a folder."""
-    return logged(out / "teachers.phhs", TEACHERS, hands, LOGGED, pool)
-
-
-def _built(log: Path, base: Path, hands: int | None) -> Path:
-    if not base.exists():
-        say(f"building {base}")
-        build([log], base, plugins=default_plugins(), limit=hands)
-    return base
-
-
-def _bots(bases: dict[str, Path]) -> list[tuple[str, str]]:
-    small, large = bases["small"], bases["large"]
-    sets = ("hand-picked", "general", "opponent")
+def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tuple[str, str]]:
+    """CASPER's sets are for limit; elsewhere the casebase has its own."""
+    sets = ["hand-picked", "general", "opponent"] if setting.betting == "limit" else [""]
+    named = [(name or "own weights", f"&weights={name}" if name else "") for name in sets]
     return [
-        ("small, hand-picked", f"cbr:{small}?style=casper&weights=hand-picked"),
-        *((f"large, {name}", f"cbr:{large}?style=casper&weights={name}") for name in sets),
+        (f"small, {named[0][0]}", f"cbr:{small}?style=casper{named[0][1]}"),
+        *((f"large, {name}", f"cbr:{large}?style=casper{option}") for name, option in named),
+        ("large, learned weights", f"cbr:{large}?style=casper&weights={weights}"),
         ("large, random weights", f"cbr:{large}?style=casper&weights=random:1"),
         ("random player", "random"),
     ]
 
 
-def _seat(name: str, spec: str, where: str, others: str, hands: int, pool: Executor | None) -> Seat:
-    say(f"{name} at the {where} table")
-    match = Match(players_of([spec, *others.split()]), hands=hands, seed=PLAYED, adjust="aivat")
+def _predicted(file: Path, weights: Path) -> list[dict[str, Any]]:
+    """What the casebase's first hands say of its last ones, by street and weights."""
+    cbr = Path(sys.executable).with_name("cbr")
+    given = ["--last", f"{1 - _FIRST:.3g}", "--weights", "", "--weights", str(weights), "--json"]
+    done = subprocess.run([cbr, "evaluate", file, *given], check=True, capture_output=True)
+    found: list[dict[str, Any]] = json.loads(done.stdout)["stages"]
+    return found
+
+
+def _seat(
+    name: str,
+    spec: str,
+    where: str,
+    others: Sequence[str],
+    setting: Setting,
+    hands: int,
+    pool: Executor | None,
+) -> Seat:
+    say(f"{name} at the {where} table: {', '.join(others)}")
+    match = Match(
+        players_of([spec, *others]), hands=hands, game=setting.game, seed=PLAYED, adjust="aivat"
+    )
     played = play(match, pool)
     return Seat(
         name,
@@ -170,7 +182,7 @@ def _seat(name: str, spec: str, where: str, others: str, hands: int, pool: Execu
         int(played.pots[0]),
         rate_of(played.won[:, 0]),
         rate_of(played.judged[:, 0]),
-        THESIS.get((name, where)),
+        THESIS.get((name, where)) if setting == NINE else None,
         _figures(played, spec),
     )
 
@@ -183,40 +195,63 @@ def _figures(played: Played, spec: str) -> dict[str, float]:
     }
 
 
-def _show(seats: Sequence[Seat]) -> None:
+def _show(seats: Sequence[Seat], setting: Setting) -> None:
+    unit = "sb/h" if setting.betting == "limit" else "bb/h"
+    thesis = setting == NINE
     table(
-        "What the first bot wins, sb/h",
-        ["bot", "table", "won", "without luck", "thesis"],
+        f"What the first bot wins at tables of {setting.seats}, {unit}",
+        ["bot", "table", "won", "without luck", *(["thesis"] if thesis else [])],
         [
             (
                 seat.name,
                 seat.table,
                 written(seat.won),
                 written(seat.without_luck),
-                _plain(seat.thesis),
+                *([_plain(seat.thesis)] if thesis else []),
             )
             for seat in seats
         ],
     )
-    rows = [
-        (
-            seat.table,
-            street,
-            f"{seat.figures[f'{street} similarity']:.4f} ({similarity:.4f})",
-            f"{seat.figures[f'{street} cases']:.1f} ({cases:.1f})",
-            f"{seat.figures[f'{street} below threshold']:.1%}",
-        )
-        for seat in seats
-        if seat.name == "large, hand-picked"
-        for street, (similarity, cases) in SIMILAR[seat.table].items()
-    ]
-    heads = ["table", "street", "similarity (thesis)", "cases (thesis)", "below 97 %"]
-    table("Retrieved by the large casebase with hand-picked weights", heads, rows)
+    rows = []
+    for seat in (
+        seat for seat in seats if seat.name in {"large, hand-picked", "large, own weights"}
+    ):
+        for street, (similarity, cases) in SIMILAR[seat.table].items():
+            theirs = (f" ({similarity:.4f})", f" ({cases:.1f})") if thesis else ("", "")
+            rows.append(
+                (
+                    seat.table,
+                    street,
+                    f"{seat.figures[f'{street} similarity']:.4f}{theirs[0]}",
+                    f"{seat.figures[f'{street} cases']:.1f}{theirs[1]}",
+                    f"{seat.figures[f'{street} below threshold']:.1%}",
+                )
+            )
+    beside = " (thesis)" if thesis else ""
+    heads = ["table", "street", f"similarity{beside}", f"cases{beside}", "below threshold"]
+    table("Retrieved by the large casebase with hand-picked or own weights", heads, rows)
 
 
-def written(rate: Rate | None) -> str:
-    """A rate with its interval."""
-    return "-" if rate is None else f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}"
+def _show_predicted(found: Sequence[dict[str, Any]]) -> None:
+    rows = []
+    for street in found:
+        for one in street["judged"]:
+            if one["predictor"] == "rule":
+                loss, right = one["log_loss"], one["accuracy"]
+                rows.append(
+                    (
+                        street["stage"],
+                        "learned" if one["weights"].endswith(".json") else "the casebase's own",
+                        street["asked"],
+                        f"{loss['mean']:.3f} ± {loss['ci95'] or 0.0:.3f}",
+                        f"{right['mean']:.1%} ± {right['ci95'] or 0.0:.1%}",
+                    )
+                )
+    table(
+        "The last fifth of the hands, predicted by those before",
+        ["street", "weights", "decisions", "log-loss", "right"],
+        rows,
+    )
 
 
 def _plain(value: float | None) -> str:
@@ -244,11 +279,12 @@ def _plot(seats: Sequence[Seat], path: Path) -> None:
             label="ours, 95 %",
         )
         known = [(seat.thesis, place) for place, seat in enumerate(mine) if seat.thesis is not None]
-        axis.plot(*zip(*known, strict=True), "D", color="#ee6677", label="thesis")
+        if known:
+            axis.plot(*zip(*known, strict=True), "D", color="#ee6677", label="thesis")
         axis.axvline(0, color="#999999", linewidth=0.8)
         axis.set_yticks(list(at), [seat.name for seat in mine])
         axis.set_title(f"{where} table", loc="left", fontsize=11)
-        axis.set_xlabel("sb/h")
+        axis.set_xlabel("small bets (big blinds) a hand")
         axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False, fontsize=9)
     axis.invert_yaxis()

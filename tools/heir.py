@@ -4,8 +4,12 @@ At nine seats it learns from the hands that strong bots logged for CASPER's expe
 down among eight `loki` and among eight `lag`; with casebases of several sizes too. Heads-up it
 learns from a log of pairs of bots, and meets `call`, `lag` and `loki`. On the same deals stand
 `style=casper` and the heir with a part taken away or put in: weights picked by hand, no adapting to
-the table, labels without an answer to habits, retained cases. Deals of the matches are never those
-of a log, nor those by which constants were chosen.
+the table, labels without an answer to habits, other descriptions, retained cases. Deals of the
+matches are never those of a log, nor those by which constants were chosen.
+
+With --source it learns from any log that `cbr build` reads, and sits down at tables of that game
+with as many seats. The casebase that is left in --out has labels and learned weights: seat it
+anywhere as cbr:FILE.db.
 """
 
 from __future__ import annotations
@@ -13,18 +17,16 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from casper import TRIALS, logged, say, teachers_log, written
-from cbr.build import build
+from casper import folder_for
 from cbr.casebase import Casebase
 from cbr.cli.output import table
-from cbr.plugins import default_plugins
+from cbr.definitions import set_weights
+from cbr.rebuild import rebuild
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
@@ -32,21 +34,22 @@ from cbr_arena.results import Rate, difference, rate_of
 from cbr_casper.answers import HANDS, ROUNDS
 from cbr_casper.label import label, unlabelled
 from cbr_casper.worlds import Worlds
+from experiment import SIM, Setting, built, learned, logged, say, setting_of, teachers_log, written
 
 #: Seeds of the log of the first pair, and of the matches.
 PAIRED, PLAYED = 21, 3
-SIM = f"sim?trials={TRIALS}"
 PAIRS = [
     f"loki {SIM}",
     *(f"{strong} {weak}" for weak in ("lag", "call") for strong in ("loki", SIM)),
 ]
 #: The heir with the weights that CASPER's author picked.
 PLAIN = "heir, hand-picked weights"
+#: What CASPER's description lacks, on every street after the first.
+OTHER = "casper,+log_pot,+led,+suits,+ranks"
 #: Deals of a session: bots that remember begin anew after them.
 SESSION = 200
-#: Tables, and how many times the hands of a match they need for an interval as narrow as others'.
-TABLES = {"eight loki": (["loki*8"], 1.0), "eight lag": (["lag*8"], 4.0)}
-HEADS_UP = {"call": (["call"], 1.0), "lag": (["lag"], 1.0), "loki": (["loki"], 1.0)}
+#: How many times the hands of a match a table of `lag` needs for an interval as narrow as others'.
+_WILD = 4.0
 
 
 @dataclass(frozen=True)
@@ -66,17 +69,17 @@ def main() -> None:
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     with executor(given.workers) as pool:
-        figures = [*_nine(out, given, pool), *_two(out, given, pool)]
-    whole = f"{PLAIN}, {given.logged:,} hands"
-    sizes = [figure for figure in figures if figure.bot.endswith(" hands")]
-    sizes += [replace(figure, bot=whole) for figure in figures if figure.bot == PLAIN]
-    _plot(sizes, out / "sizes.png")
-    say(f"drawn in {out / 'sizes.png'}")
+        if given.source:
+            figures = _from_log(Path(given.source), out, given, pool)
+        else:
+            figures = [*_nine(out, given, pool), *_two(out, given, pool)]
+            _draw_sizes(figures, out / "sizes.png", given.logged)
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
     table(
-        "What the bot wins without luck, sb/h, and how much more than style=casper",
+        "What the bot wins without luck, small bets (big blinds) a hand, and how much more than "
+        "style=casper",
         ["bot", "table", "hands", "wins", "more"],
         [(f.bot, f.table, f.hands, written(f.won), written(f.more)) for f in figures],
     )
@@ -88,7 +91,8 @@ def _arguments() -> argparse.Namespace:
         epilog="Example: python tools/heir.py --quick --out casebases/casper",
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the hands")
-    parser.add_argument("--out", type=Path, default=Path("casebases/casper"), help="a folder")
+    parser.add_argument("--source", help="a log to learn from, instead of those of our bots")
+    parser.add_argument("--out", type=Path, help="a folder; casebases/casper, or after the log")
     parser.add_argument("--hands", type=int, help="hands of each match; 36,000")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -96,6 +100,7 @@ def _arguments() -> argparse.Namespace:
     given.logged = 2_000 if given.quick else 20_000
     given.cases = 1_000 if given.quick else 20_000
     given.rounds, given.answered = (2, 20_000) if given.quick else (ROUNDS, HANDS)
+    given.out = given.out or folder_for(given.source)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
@@ -106,25 +111,26 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[F
     def base(name: str, rounds: int | None = None, limit: int | None = None) -> Path:
         return _labelled([log], out / name, given, pool, rounds, limit)
 
-    def learned() -> str:
-        return f"cbr:{base('heir.db')}?weights={_weights(base('heir.db'), out / 'weights.json')}"
-
+    heir = "cbr:{base}?weights=hand-picked"
     bots = {
         "style=casper": lambda: f"cbr:{base('heir.db')}?style=casper",
-        "heir": learned,
-        "heir, retaining": lambda: f"{learned()}&retain=session",
-        PLAIN: lambda: f"cbr:{base('heir.db')}",
-        f"{PLAIN}, not adapting": lambda: f"cbr:{base('heir.db')}?adapt=false",
+        "heir": lambda: f"cbr:{_taught(base('heir.db'), pool)}",
+        "heir, other descriptions": lambda: (
+            f"cbr:{_taught(_described(base('heir.db'), out / 'other.db'), pool)}"
+        ),
+        "heir, retaining": lambda: f"cbr:{_taught(base('heir.db'), pool)}?retain=session",
+        PLAIN: lambda: heir.format(base=base("heir.db")),
+        f"{PLAIN}, not adapting": lambda: heir.format(base=base("heir.db")) + "&adapt=false",
         f"{PLAIN}, labels without an answer": lambda: (
-            f"cbr:{base('plain.db', rounds=0)}?adapt=false"
+            heir.format(base=base("plain.db", rounds=0)) + "&adapt=false"
         ),
     }
     for size in (given.logged // 20, given.logged // 4):
         name = f"heir-{size}.db"
         bots[f"{PLAIN}, {size:,} hands"] = lambda name=name, size=size: (  # type: ignore[misc]
-            f"cbr:{base(name, limit=size)}"
+            heir.format(base=base(name, limit=size))
         )
-    return _seated(bots, TABLES, given, pool)
+    return _seated(bots, Setting("limit", 9), ("loki", "lag"), given, pool)
 
 
 def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
@@ -138,10 +144,23 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Fi
 
     bots = {
         "heads-up style=casper": lambda: f"cbr:{base()}?style=casper",
-        "heads-up heir": lambda: f"cbr:{base()}",
-        "heads-up heir, not adapting": lambda: f"cbr:{base()}?adapt=false",
+        "heads-up heir": lambda: f"cbr:{_taught(base(), pool)}",
+        f"heads-up {PLAIN}": lambda: f"cbr:{base()}?weights=hand-picked",
+        f"heads-up {PLAIN}, not adapting": lambda: f"cbr:{base()}?weights=hand-picked&adapt=false",
     }
-    return _seated(bots, HEADS_UP, given, pool)
+    return _seated(bots, Setting("limit", 2), ("call", "lag", "loki"), given, pool)
+
+
+def _from_log(
+    log: Path, out: Path, given: argparse.Namespace, pool: Executor | None
+) -> list[Figure]:
+    """What it wins from somebody else's hands."""
+    limit = given.logged if given.quick else None
+    base = _taught(_labelled([log], out / "heir.db", given, pool, limit=limit), pool)
+    setting = setting_of(base)
+    bots = {"style=casper": lambda: f"cbr:{base}?style=casper", "heir": lambda: f"cbr:{base}"}
+    others = ("call", setting.formula, "lag") if setting.seats == 2 else (setting.formula, "lag")
+    return _seated(bots, setting, others, given, pool)
 
 
 def _labelled(
@@ -153,73 +172,91 @@ def _labelled(
     limit: int | None = None,
     cases: int = 0,
 ) -> Path:
-    """A casebase of some logs with labels; what is there is used."""
+    """A casebase of some logs with labels."""
     if not base.exists():
-        say(f"building and labelling {base}")
-        part = base.with_suffix(".part.db")
-        part.unlink(missing_ok=True)
-        build(logs, part, plugins=default_plugins(), limit=limit)
+        part = built(logs, base.with_suffix(".bare.db"), limit)
+        say(f"labelling {base}")
         with Casebase.open(part, write=True) as opened:
             turns = given.rounds if rounds is None else rounds
             worlds = Worlds.find(opened, rounds=turns, hands=given.answered, pool=pool)
             with opened.transaction():
                 worlds.save(opened)
             label(opened, unlabelled(opened, cases or given.cases), worlds, pool=pool)
-        shutil.move(part, base)
+        part.rename(base)
     return base
 
 
-def _weights(base: Path, out: Path) -> Path:
-    if not out.exists():
-        say(f"learning weights from {base}")
-        cbr = Path(sys.executable).with_name("cbr")
-        subprocess.run([cbr, "learn-weights", base, "--out", out], check=True, capture_output=True)
-    return out
+def _taught(base: Path, pool: Executor | None) -> Path:
+    """A casebase with learned weights as its own."""
+    weights = learned(base, base.with_suffix(".weights.json"), pool)
+    with Casebase.open(base, write=True) as opened:
+        set_weights(opened, str(weights))
+    return base
+
+
+def _described(base: Path, other: Path) -> Path:
+    """The same cases with the same labels, otherwise described."""
+    if not other.exists():
+        say(f"describing the cases of {base} otherwise")
+        part = other.with_suffix(".part.db")
+        shutil.copyfile(base, part)
+        rebuild(part, OTHER)
+        part.rename(other)
+    return other
 
 
 def _seated(
     bots: dict[str, Callable[[], str]],
-    tables: dict[str, tuple[list[str], float]],
+    setting: Setting,
+    opponents: Sequence[str],
     given: argparse.Namespace,
     pool: Executor | None,
 ) -> list[Figure]:
-    """Every bot at every table; the first is what others are compared with."""
+    """Every bot among every kind of opponents; the first is what others are compared with."""
     figures = []
     first: dict[str, Played] = {}
     for name, make in bots.items():
         spec = make()
-        for where, (others, times) in tables.items():
+        for other in opponents:
+            others = setting.all_of(other)
+            times = _WILD if other == "lag" and setting.seats > 2 else 1.0
             match = Match(
                 players_of([spec, *others]),
                 hands=int(times * given.hands),
+                game=setting.game,
                 seed=PLAYED,
                 session=SESSION,
                 adjust="aivat",
             )
             played = play(match, pool)
-            more = difference(played, first[where], 0) if where in first else None
-            first.setdefault(where, played)
+            more = difference(played, first[other], 0) if other in first else None
+            first.setdefault(other, played)
             won = rate_of(played.judged[:, 0], played.session)
-            figures.append(Figure(name, where, spec, int(played.pots[0]), won, more))
-            say(f"{name} among {where}: {written(won)}, more {written(more)}")
+            figures.append(Figure(name, others[0], spec, int(played.pots[0]), won, more))
+            say(f"{name} among {others[0]}: {written(won)}, more {written(more)}")
     return figures
 
 
-def _plot(figures: Sequence[Figure], path: Path) -> None:
+def _draw_sizes(figures: Sequence[Figure], path: Path, logged: int) -> None:
     """Win rate against the hands of the casebase, for each table."""
     from matplotlib.figure import Figure as Drawing
 
     from cbr.plots import save
 
+    sizes = {f"{PLAIN}, {size:,} hands": size for size in (logged // 20, logged // 4)}
+    sizes[PLAIN] = logged
     drawing = Drawing(figsize=(8, 4.5), dpi=110, layout="constrained")
     axis = drawing.subplots()
-    for where, color in zip(TABLES, ("#2f5f98", "#ee6677"), strict=True):
-        mine = [figure for figure in figures if figure.table == where]
-        size = [int(figure.bot.split()[-2].replace(",", "")) for figure in mine]
+    for where, color in (("loki*8", "#2f5f98"), ("lag*8", "#ee6677")):
+        mine = sorted(
+            (sizes[figure.bot], figure.won)
+            for figure in figures
+            if figure.table == where and figure.bot in sizes
+        )
         axis.errorbar(
-            size,
-            [figure.won.rate for figure in mine],
-            yerr=[figure.won.ci95 or 0.0 for figure in mine],
+            [size for size, _ in mine],
+            [won.rate for _, won in mine],
+            yerr=[won.ci95 or 0.0 for _, won in mine],
             fmt="o-",
             color=color,
             capsize=3,
@@ -227,7 +264,7 @@ def _plot(figures: Sequence[Figure], path: Path) -> None:
         )
     axis.axhline(0, color="#999999", linewidth=0.8)
     axis.set_xscale("log")
-    axis.set_xticks(size, [f"{one:,}" for one in size])
+    axis.set_xticks(sorted(sizes.values()), [f"{one:,}" for one in sorted(sizes.values())])
     axis.minorticks_off()
     axis.set_xlabel("hands in the casebase")
     axis.set_ylabel("sb/h, 95 %")
@@ -235,6 +272,7 @@ def _plot(figures: Sequence[Figure], path: Path) -> None:
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False)
     save(drawing, path)
+    say(f"drawn in {path}")
 
 
 if __name__ == "__main__":

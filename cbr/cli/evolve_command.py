@@ -113,10 +113,10 @@ def evolve(
 ) -> None:
     """Search for feature weights that earn more, and judge them on deals that no search saw.
 
-    The plan robust starts from the casebase's own weights and those of plugins; it compares rows
-    on the same deals and replaces its champion only when the difference is more than luck. Every
-    generation goes into the run file, and --resume continues there to the same result, whatever the
-    number of workers.
+    The plan robust starts from the casebase's own weights, those of plugins, and weights that it
+    learns from the cases (unless --start names others). It compares rows on the same deals, and
+    replaces its champion only when the difference is more than luck. Every generation goes into the
+    run file, and --resume continues there to the same result, whatever the number of workers.
     """
     from cbr.errors import BadValue
     from cbr.evolve.evolve import evolve as search
@@ -222,7 +222,7 @@ def _progress(arrived: Any) -> Iterator[Tell]:
             bar.update(
                 task,
                 completed=told.over,
-                total=told.of,
+                total=told.of or None,
                 told=said(told, told.over - first[0]),
             )
 
@@ -231,12 +231,13 @@ def _progress(arrived: Any) -> Iterator[Tell]:
 
 def said(told: Told, since: int) -> str:
     """What a progress line says, where so many generations were over since this process began."""
-    parts = ["on fresh deals" if told.report else f"generation {told.over} of {told.of}"]
+    parts = [told.doing or f"generation {told.over} of {told.of}"]
     if told.last is not None:
         best = float(told.last.scores[told.last.best].mean())
         parts.append(f"best {best:+.3f}, spread {told.last.spread:.3f}")
-    parts.append(f"{told.trials / max(told.seconds, 1e-3):,.0f} {told.trial}s/s")
-    if since > 0 and not told.report:
+    if told.trials:
+        parts.append(f"{told.trials / max(told.seconds, 1e-3):,.0f} {told.trial}s/s")
+    if since > 0 and not told.doing:
         left = (told.of - told.over) * told.seconds / since
         parts.append(f"{int(left) // 60}:{int(left) % 60:02d} left")
     return ", ".join(parts)

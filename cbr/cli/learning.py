@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.options import File, Json, Stage
+from cbr.cli.options import File, Json, Stage, Workers
 from cbr.cli.output import emit, lines, note, progress, table, waiting
 
 if TYPE_CHECKING:
     from cbr.casebase import Casebase
     from cbr.evaluate import Evaluation, Figure, Judged
-    from cbr.learn import Learned
 
 _WeightSets = Annotated[
     list[str] | None,
@@ -175,6 +174,7 @@ def learn_weights(
     first: _First = 1.0,
     steps: _Steps = 300,
     seed: _Seed = 0,
+    workers: Workers = 1,
     json: Json = False,
 ) -> None:
     """Learn feature weights from the cases themselves.
@@ -183,74 +183,40 @@ def learn_weights(
     other records. A part of the records is kept apart and decides how far to go from the weights
     that the casebase has.
     """
-    import numpy as np
-
     from cbr.casebase import Casebase
-    from cbr.errors import BadValue, EmptyStage
-    from cbr.learn import learn
-    from cbr.retrieve import retriever
-    from cbr.weights import Weights, verify_can_save
+    from cbr.learn import learn_weights as learn
+    from cbr.weights import verify_can_save
+    from cbr.workers import executor
 
-    if not 0.0 < first <= 1.0:
-        raise BadValue(f"--first {first:g} must be above 0 and at most 1")
     verify_can_save(out)
-    learned: dict[str, dict[str, float]] = {}
-    provenance: dict[str, dict[str, Any]] = {}
-    with Casebase.open(file) as base, _long_work("learning", "steps") as tell:
-        for name in _stages(base, stage):
-            cases = base.read_cases(name)
-            records = np.unique(cases.record)
-            edge = records[int(np.ceil(len(records) * first)) - 1]
-            mine = retriever(base, name, index="scan")
-            weights = mine.weights
-            try:
-                found = learn(
-                    cases.take(cases.record <= edge),
-                    mine.measures,
-                    mine.policy,
-                    weights,
-                    seed=seed,
-                    steps=steps,
-                    progress=tell,
-                )
-                weights = found.weights
-                provenance[name] = {"digest": base.digest(name), "steps": steps, **_gains(found)}
-            except EmptyStage as error:
-                if stage:
-                    raise
-                note(f"{error}; it keeps the weights it has")
-            names = [feature.name for feature in cases.case_type.indexed]
-            rounded = [round(weight, 3) for weight in weights.tolist()]
-            learned[name] = dict(zip(names, rounded, strict=True))
-        if not provenance:
-            raise EmptyStage(f"nothing can be learned from {file}; build more")
-        made_by = {"made_by": "cbr learn-weights", "casebase": Path(file).name, "seed": seed}
-        made = Weights(learned, base.domain, made_by | {"first": first, "stages": provenance})
+    with Casebase.open(file) as base:
+        stages = _stages(base, stage)
+    with executor(workers) as pool, _long_work("learning", "steps") as tell:
+        made, lessons = learn(
+            file, stages, first=first, steps=steps, seed=seed, pool=pool, progress=tell
+        )
+    for lesson in lessons:
+        if lesson.refused:
+            note(f"{lesson.refused}; it keeps the weights it has")
     made.save(out)
     if json:
-        emit({"out": str(out), "weights": learned, "provenance": made.provenance})
+        emit({"out": str(out), "weights": made.stages, "provenance": made.provenance})
         return
-    for name, told in provenance.items():
+    for lesson in lessons:
+        if lesson.found is None:
+            continue
+        loss = lesson.found["log_loss"]
         table(
-            f"{name}: log-loss of records kept apart, soft {_change(told['log_loss']['soft'])}, "
-            f"rule {_change(told['log_loss']['rule'])}, {told['steps']} steps",
+            f"{lesson.stage}: log-loss of records kept apart, soft {_change(loss['soft'])}, "
+            f"rule {_change(loss['rule'])}, {steps} steps",
             ["feature", "weight"],
-            [(feature, round(weight, 1)) for feature, weight in learned[name].items()],
+            [(feature, round(weight, 1)) for feature, weight in lesson.weights.items()],
         )
     if first < 1.0:
         asked = f'--last {1 - first:.3g} --weights "" --weights {out}'
         lines(f"wrote {out}; try it: cbr evaluate {file} {asked}")
     else:
         lines(f"wrote {out}; to see what it gains, learn with --first 0.8 and evaluate the rest")
-
-
-def _gains(found: Learned) -> dict[str, Any]:
-    """What a weights file says of how its weights were found."""
-    before, after = found.before, found.after
-    soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
-    rule = {"before": before.rule, "after": after.rule}
-    constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
-    return {"log_loss": {"soft": soft, "rule": rule}, **constants}
 
 
 def _change(loss: dict[str, float]) -> str:

@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from cbr.casebase import Casebase
-from cbr.errors import BadValue
+from cbr.errors import BadValue, EmptyStage
 from cbr.evolve.genome import Floats, Genome
 from cbr.evolve.plans import Plan, Racing
 from cbr.evolve.playing import Table, Venue, state_of
-from cbr.evolve.run import Evolution, Tell
+from cbr.evolve.run import Evolution, Tell, Told
 from cbr.evolve.runfile import RunFile
 from cbr.evolve.statistics import Mean, mean_of
+from cbr.learn import learn_weights
 from cbr.plugins import Plugins, default_plugins
 from cbr.weights import Weights, random_weights
 
-EVOLVED, OWN, RANDOM = "evolved", "the casebase's own", "random"
+EVOLVED, OWN, LEARNED, RANDOM = "evolved", "the casebase's own", "learned", "random"
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def evolve(
             raise BadValue(f"plan {plan.name!r} tries rows each for itself, not at one table")
         genome = Genome.of(base, table.contests[0].genes)
         known = _known(base, genome, starts, plugins)
+        if isinstance(plan, Racing) and plan.learn and not starts:
+            known |= _learned(base, genome, plan.learn, seed, run if resume else None, pool, tell)
         others = known | {RANDOM: _random(base, genome, seed)}
         settings = {
             "casebase": {stage: base.digest(stage) for stage in base.stages},
@@ -169,6 +172,35 @@ def _known(
         else:
             found[name] = row
     return found
+
+
+def _learned(
+    base: Casebase,
+    genome: Genome,
+    steps: int,
+    seed: int,
+    run: Path | None,
+    pool: Executor | None,
+    tell: Tell | None,
+) -> dict[str, Floats]:
+    """Weights learned from the cases, as a row by name; those of a run that is gone on with. None
+    where there are too few cases."""
+    if run is not None and run.exists():
+        with RunFile.open(run) as kept:
+            row = kept.settings.get("starts", {}).get(LEARNED)
+        if row is not None:
+            return {LEARNED: np.array(row, np.float64)}
+
+    def learning(done: float, of: float, _: int) -> None:
+        if tell is not None:
+            doing = f"learning weights from the cases, {done / of:.0%}"
+            tell(Told(0, 0, None, 0, 0.0, doing=doing))
+
+    try:
+        weights, _ = learn_weights(base.path, steps=steps, seed=seed, pool=pool, progress=learning)
+    except EmptyStage:
+        return {}
+    return {LEARNED: genome.row(base, weights)}
 
 
 def _random(base: Casebase, genome: Genome, seed: int) -> Floats:

@@ -149,13 +149,16 @@ class Generational(Plan):
 class Racing(Plan):
     """A real-valued search (CMA-ES on the logarithms of weights) with paired races.
 
-    `spread` is how far the first individuals are from where it starts. In each of `rounds` rounds
+    Among the rows it starts from are weights learned from the cases in so many steps (`learn`; 0:
+    none), unless others were given. `spread` is how far the first individuals are from the best of
+    these. In each of `rounds` rounds
     the better half goes on, with twice as many trials. The best, and the middle of the search, then
     meet the champion in a duel of up to `duel` trials, and one takes its place when the paired
     difference is more than `separate` standard errors above 0. After `patience` generations without
     that the search ends.
     """
 
+    learn: int = 100
     spread: float = 0.5
     rounds: int = 2
     duel: int = 16_000
@@ -166,7 +169,7 @@ class Racing(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = {"population": 4, "rounds": 1, "patience": 1, "duel": 1, "separate": 0}
+        least = {"population": 4, "rounds": 1, "patience": 1, "duel": 1, "separate": 0, "learn": 0}
         for name, low in least.items():
             if not getattr(self, name) >= low:
                 raise BadValue(f"{name}={getattr(self, name)} of plan {self.name!r} is below {low}")

@@ -34,7 +34,8 @@ _NO_RUN = (0, 0, 0)
 @dataclass(frozen=True)
 class Told:
     """What a progress display shows: generations over and in all (at most), the last one of them,
-    trials played by this process and seconds since it began."""
+    trials played by this process and seconds since it began; and what is done before and after
+    generations, in words."""
 
     over: int
     of: int
@@ -42,7 +43,7 @@ class Told:
     trials: int
     seconds: float
     trial: str = "block"
-    report: bool = False
+    doing: str = ""
 
 
 Tell = Callable[[Told], None]
@@ -135,7 +136,7 @@ class Evolution:
                     pieces, in_order(self.pool, play_piece, pieces, ahead=64), strict=True
                 ):
                     found.append(np.asarray(played))
-                    self._count(piece, report=True)
+                    self._count(piece, "on fresh deals")
             scores = self.table.joined(asked, found)
             self.file.keep([(place, asked, scores)], None, time.monotonic() - started)
         return scores
@@ -217,16 +218,16 @@ class Evolution:
         run.questions.append(((run.number, asked.place[1], asked.place[2]), asked, joined))
         self._advance(run, joined)
 
-    def _count(self, piece: Piece, report: bool = False) -> None:
+    def _count(self, piece: Piece, doing: str = "") -> None:
         number = self.table.venues.index(piece.venue)
         contest = self.table.contests[number]
         rows = 1 if contest.together else len(piece.rows)
         self._trials += rows * piece.blocks * contest.trials
-        self._say(report)
+        self._say(doing)
 
-    def _say(self, report: bool = False) -> None:
+    def _say(self, doing: str = "") -> None:
         if self.tell is not None:
             seconds = time.monotonic() - self._began
             trial = self.table.contests[0].trial
             place = (self._over, self.generations, self._last)
-            self.tell(Told(*place, self._trials, seconds, trial, report))
+            self.tell(Told(*place, self._trials, seconds, trial, doing))

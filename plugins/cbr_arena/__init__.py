@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
+    from cbr_arena.adjust import factors_of_luck as factors_of_luck
+    from cbr_arena.adjust import verify_adjustment as verify_adjustment
     from cbr_arena.asked_once import once as once
     from cbr_arena.bots import CALL as CALL
     from cbr_arena.bots import FOLD as FOLD
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from cbr_arena.bots import bot as bot
     from cbr_arena.chance import Chance as Chance
     from cbr_arena.logs import plain_name as plain_name
+    from cbr_arena.luck import TERMS as TERMS
+    from cbr_arena.luck import all_in as all_in
     from cbr_arena.match import Match as Match
     from cbr_arena.match import play as play
     from cbr_arena.players import Player as Player
@@ -60,6 +64,8 @@ _HOME = {
     "plain_name": "logs",
     "Match": "match",
     "play": "match",
+    **dict.fromkeys(("factors_of_luck", "verify_adjustment"), "adjust"),
+    **dict.fromkeys(("TERMS", "all_in"), "luck"),
     "once": "asked_once",
     "payoffs": "showing",
     **dict.fromkeys(("Player", "build", "players_of"), "players"),

@@ -33,11 +33,12 @@ def without_luck(won: Floats, luck: Floats) -> Floats:
     halves = slice(None, middle), slice(middle, None)
     left = won.copy()
     for mine, other in (halves, halves[::-1]):
-        left[mine] -= luck[mine] @ _factors(won[other], luck[other])
+        left[mine] -= luck[mine] @ factors_of_luck(won[other], luck[other])
     return left
 
 
-def _factors(won: Floats, luck: Floats) -> Floats:
-    """By least squares; a term that never differs gets none."""
+def factors_of_luck(won: Floats, luck: Floats) -> Floats:
+    """Factors [terms] that leave the least spread of what was won [n] less its luck [n, terms], by
+    least squares; a term that never differs gets none."""
     factors: Floats = np.linalg.lstsq(luck - luck.mean(axis=0), won - won.mean(), rcond=1e-9)[0]
     return factors

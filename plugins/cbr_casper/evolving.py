@@ -1,8 +1,9 @@
 """The arena in which weights of the CBR bot earn their keep: limit and no-limit tables.
 
 Rows of weights are tried each for itself among the same opponents, in the same seats with the same
-deals and the same luck, so that differences between them are paired. Or they sit at one table, as
-CASPER's did: with each other alone (self-play), or with opponents too.
+deals and the same luck, so that differences between them are paired; what luck is left is taken
+out. Or they sit at one table, as CASPER's did: with each other alone (self-play), or with opponents
+too; then what they win counts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import cycle, islice
 from multiprocessing import parent_process
 from pathlib import Path
@@ -22,7 +24,20 @@ from cbr.arena import Arena, Contest, Gene
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName, PluginFailure
-from cbr_arena import Chance, Room, Sitting, Triples, build, once, payoffs, players_of
+from cbr_arena import (
+    TERMS,
+    Chance,
+    Room,
+    Sitting,
+    Triples,
+    all_in,
+    build,
+    factors_of_luck,
+    once,
+    payoffs,
+    players_of,
+    verify_adjustment,
+)
 from cbr_casper.bot import CaseBot, legal, sizes, triples
 from cbr_casper.streets import Street
 from cbr_holdem.situation.case_types import BETTING
@@ -42,6 +57,8 @@ _AT_ONCE = 8_192
 _SETTINGS = 32
 #: Hands of a row in one piece of work.
 _PIECE = 1_250
+#: Hands by which it is found how much terms of luck count, and their seed: searches have others.
+_PILOT, _PILOT_SEED = 2_000, 2**62 + 1
 
 GENES = {
     "threshold": Gene("threshold", 0.9, 0.995, 0.97, "similarity above which all cases count"),
@@ -61,8 +78,10 @@ def open_table(
     reuse: str = "",
     genes: str = "",
     block: int = 50,
+    adjust: str = "aivat",
 ) -> Contest:
     """A table for the bot of a casebase."""
+    verify_adjustment(adjust)
     if not 1 <= block <= 10_000:
         raise BadValue(f"block={block} hands; it must be 1 to 10,000")
     with warnings.catch_warnings():
@@ -83,7 +102,7 @@ def open_table(
         )
     if bot.doubts(seats) and parent_process() is None:  # one process says it
         warnings.warn(bot.doubts(seats), stacklevel=1)
-    table = _Table(bot, case_types, extra, others, betting, together, block)
+    table = _Table(bot, case_types, extra, others, betting, together, block, adjust)
     return Contest(
         table.play,
         extra,
@@ -198,8 +217,12 @@ class _Table:
         betting: str,
         together: bool,
         block: int,
+        adjust: str,
     ) -> None:
         self.bot, self.extra, self.together, self.block = bot, extra, together, block
+        self.adjust = "none" if together else adjust
+        own = [feature.weight for case_type in case_types for feature in case_type.indexed]
+        self.own = np.array([*own, *(gene.start for gene in extra)], np.float64)
         self.ends = np.cumsum([len(case_type.indexed) for case_type in case_types])
         self.game = Game(betting=betting)
         self.stack = (1_000 if betting == "limit" else 100) * self.game.big_blind
@@ -210,22 +233,51 @@ class _Table:
 
     def play(self, weights: Floats, blocks: int, seed: int) -> Floats:
         """Small bets (big blinds) a hand in each block, [n, blocks]."""
+        won, luck = self._hands(weights, blocks * self.block, seed, self.adjust == "aivat")
+        if luck is not None:
+            # Term by term: a product of matrices may be rounded otherwise in other company.
+            for term, factor in enumerate(self._factors):
+                won -= factor * luck[..., term]
+        scores: Floats = won.reshape(len(weights), blocks, self.block).mean(axis=2)
+        return scores
+
+    @cached_property
+    def _factors(self) -> Floats:
+        """How much terms of luck count at this table, found on deals of their own."""
+        won, luck = self._hands(self.own[None, :], _PILOT, _PILOT_SEED, True)
+        assert luck is not None
+        return factors_of_luck(won[0], luck[0])
+
+    def _hands(
+        self, weights: Floats, deals: int, seed: int, follow: bool
+    ) -> tuple[Floats, Floats | None]:
+        """What each row won [n, deals] in small bets (big blinds), and its luck [n, deals, terms]
+        if that is followed."""
         rows, others = len(weights), len(self.other_of)
         # Players are the rows, and behind them the opponents. One bot decides for all rows.
         bot_of = np.concatenate([np.zeros(rows, np.int64), 1 + self.other_of])
         bots = [_Rows(self.bot, self._groups(weights)), *self.opponents]
-        room = Room(self.game, self.stack, seed, bots, bot_of)
+        room = Room(self.game, self.stack, seed, bots, bot_of, follow_luck=follow)
         seats = (rows if self.together else 1) + others
-        won = np.zeros((rows, blocks), np.int64)
-        for sitting in self._sittings(room, rows, blocks, seats):
-            earned = payoffs(room.play(sitting), seats)
+        won = np.zeros((rows, deals))
+        luck = np.zeros((rows, deals, len(TERMS))) if follow else None
+        for sitting in self._sittings(room, rows, deals, seats):
+            tables = room.play(sitting)
+            if self.adjust == "none":
+                earned = payoffs(tables, seats) / PARTS
+            else:
+                earned = all_in(tables, self.game.terms, seed, sitting.deal)
             mine = sitting.player < rows
-            block = np.repeat((sitting.deal // self.block)[:, None], seats, axis=1)
-            np.add.at(won, (sitting.player[mine], block[mine]), earned[mine])
+            deal = np.repeat(sitting.deal[:, None], seats, axis=1)
+            where = (sitting.player[mine], deal[mine])
+            won[where] = earned[mine]
+            if luck is not None and room.luck is not None:
+                luck[where] = room.luck.terms[mine]
         for (player, reason), _ in room.faults.items():
             who = "the CBR bot" if player < rows else "an opponent"
             raise PluginFailure(f"{who} did something wrong: {reason}")
-        return won / (PARTS * self.game.big_blind * self.block)
+        bet = self.game.big_blind
+        return won / bet, None if luck is None else luck / bet
 
     def _groups(self, weights: Floats) -> list[_Group]:
         """Rows that have the same settings beside their weights, with the streets for these."""
@@ -242,10 +294,10 @@ class _Table:
             groups.append(_Group(mine, self._streets[one], by_street))
         return groups
 
-    def _sittings(self, room: Room, rows: int, blocks: int, seats: int) -> Iterator[Sitting]:
+    def _sittings(self, room: Room, rows: int, hands: int, seats: int) -> Iterator[Sitting]:
         """All hands: side by side, or where somebody remembers one after another in each block."""
         lanes = 1 if self.together else rows
-        deals = np.arange(blocks * self.block)
+        deals, blocks = np.arange(hands), -(-hands // self.block)
         remembers = any(getattr(bot, "memory", None) is not None for bot in self.opponents)
         room.begin(lanes * blocks if remembers else 1)
         for row, memory in enumerate(room.memory[:rows]):

@@ -359,7 +359,7 @@ def run_rows(path: Path) -> list[tuple]:
 
 class TestRuns:
     def test_robust_finds_the_ideal(self, cbr, cars_db, with_arenas, tmp_path) -> None:
-        found = evolved(cbr, cars_db, tmp_path / "w.json", "--set", "duel=400,spread=0.5",
+        found = evolved(cbr, cars_db, tmp_path / "w.json", "--set", "duel=400,spread=0.5,learn=0",
                         "--generations", 8, *with_arenas)  # fmt: skip
         weights = found["weights"]["car"]
         assert weights["price"] == max(weights.values()) == 100
@@ -368,6 +368,23 @@ class TestRuns:
         assert [one["name"] for one in found["judged"]] == [
             "evolved", "the casebase's own", "random"
         ]  # fmt: skip
+
+    def test_robust_begins_with_what_the_cases_teach(
+        self, cbr, cars_db, with_arenas, tmp_path
+    ) -> None:
+        words = ["--set", "duel=40,learn=20,patience=1", "--generations", 1]
+        found = evolved(cbr, cars_db, tmp_path / "w.json", *words, *with_arenas)
+        names = [one["name"] for one in found["judged"]]
+        assert names == ["evolved", "the casebase's own", "learned", "random"]
+        with RunFile.open(tmp_path / "w.run.db") as run:
+            row = run.settings["starts"]["learned"]
+        learned = cbr("learn-weights", cars_db, "--steps", 20, "--out", tmp_path / "l.json",
+                      "--plugin", CARS_PLUGIN, "--json").json  # fmt: skip
+        assert row == list(learned["weights"]["car"].values())
+        # Whoever names weights has those.
+        given = evolved(cbr, cars_db, tmp_path / "x.json", "--start", tmp_path / "l.json", *words,
+                        *with_arenas)  # fmt: skip
+        assert [one["name"] for one in given["judged"]][2:] == ["l", "random"]
 
     def test_it_stops_when_nothing_separates(self, cbr, cars_db, with_arenas, tmp_path) -> None:
         ideal = {"price": 50, "age": 5, "mileage": 5, "power": 30, "fuel": 5, "owners": 5}

@@ -49,6 +49,11 @@ def genome(base: Path) -> Genome:
         return Genome.of(opened)
 
 
+def genome_weights(base: Path) -> list[float]:
+    with Casebase.open(base) as opened:
+        return Genome.of(opened).row(opened).tolist()
+
+
 class TestArena:
     def test_it_keeps_its_word(self, base: Path) -> None:
         check_arena(contest(base, "holdem?against=lag*5&block=8"), dimensions=42, blocks=3)
@@ -62,9 +67,9 @@ class TestArena:
         """In the same seat, with the same deals and the same luck, whoever else is tried."""
         genes, rng = genome(base), np.random.default_rng(2)
         rows = rng.integers(1, 101, (3, len(genes))).astype(np.float64)
-        found = contest(base, f"holdem?against=miniloki*3,lag*2&block=20&style={style}").play(
-            rows, 3, 11
-        )
+        found = contest(
+            base, f"holdem?against=miniloki*3,lag*2&block=20&style={style}&adjust=none"
+        ).play(rows, 3, 11)
         for at, row in enumerate(rows):
             file = tmp_path / f"{at}.json"
             genes.to_weights(row, {}).save(file)
@@ -72,6 +77,17 @@ class TestArena:
             match = Match(players_of([bot, "miniloki*3", "lag*2"]), 60, seed=11, duplicate=False)
             won = play(match).won[:, 0].reshape(3, 20).mean(axis=1)
             assert found[at] == pytest.approx(won, abs=1e-12)
+
+    def test_luck_is_taken_out_of_what_a_row_wins(self, base: Path) -> None:
+        """Its factors come from other deals, so the mean stays, and the spread is far smaller."""
+        row = np.array([[*genome_weights(base)]])
+        plain = contest(base, "holdem?against=lag*5&adjust=none&block=10").play(row, 200, 9)[0]
+        fair = contest(base, "holdem?against=lag*5&block=10").play(row, 200, 9)[0]
+        assert fair.std() < 0.7 * plain.std()
+        error = (fair - plain).std(ddof=1) / np.sqrt(len(fair))
+        assert abs((fair - plain).mean()) < 4 * error
+        with pytest.raises(NoSuchName, match="no adjustment 'divat'"):
+            contest(base, "holdem?against=lag*5&adjust=divat")
 
     def test_at_one_table_what_one_wins_the_others_lose(self, base: Path) -> None:
         rows = np.random.default_rng(1).uniform(1, 100, (6, 42))
@@ -92,7 +108,7 @@ class TestArena:
             contest(base, "holdem?against=call*8")
 
     def test_extra_genes_are_settings_of_the_bot(self, base: Path, tmp_path: Path) -> None:
-        one = contest(base, "holdem?against=lag*5&block=20&genes=threshold,cap")
+        one = contest(base, "holdem?against=lag*5&block=20&genes=threshold,cap&adjust=none")
         assert [gene.name for gene in one.genes] == ["threshold", "cap"]
         genes = genome(base)
         row = np.random.default_rng(3).integers(1, 101, len(genes)).astype(np.float64)
