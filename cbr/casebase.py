@@ -569,6 +569,9 @@ class Casebase:
         )
         return first
 
+    def count_records(self) -> int:
+        return int(self.db.execute(f"SELECT COUNT(*) FROM {self.records_table}").fetchone()[0])
+
     def read_records(
         self, size: int, after: int = 0
     ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:

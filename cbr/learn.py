@@ -183,7 +183,7 @@ def _learn_stage(
         cases, digest = base.read_cases(stage), base.digest(stage)
         mine = retriever(base, stage, index="scan")
     records = np.unique(cases.record)
-    edge = records[int(np.ceil(len(records) * first)) - 1]
+    edge = records[max(1, int(len(records) * first)) - 1]  # as `predict.split_by_time` parts them
     names = [feature.name for feature in cases.case_type.indexed]
     weights, told, refused = mine.weights, None, ""
     try:

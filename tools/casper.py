@@ -3,8 +3,9 @@
 Strong bots play nine-seat limit hands that are logged and built into a small and a large casebase.
 The CBR bot (`style=casper`) then sits down at a table of the same bots and at one of loose and
 aggressive ones, with each of CASPER's weight sets, with learned and with random weights; a random
-player is the baseline. What the thesis found stands beside it (Rubin 2007, chapter 5). How well
-the cases predict the last fifth of the hands is told as well.
+player is the baseline, and the teachers sit down among the loose ones too. What the thesis found
+stands beside it (Rubin 2007, chapter 5). How well the cases predict the last fifth of the hands is
+told as well.
 
 With --source the casebase comes from any log that `cbr build` reads, and tables have its game and
 as many seats. Deals of the matches are never those of the log: they have another seed. Everything
@@ -23,13 +24,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, rate_of
-from experiment import Setting, built, learned, say, setting_of, teachers_log, written
+from experiment import SIM, Setting, built, learned, say, setting_of, teachers_log, written
 
 #: Seed of the matches.
 PLAYED = 2
@@ -51,6 +54,8 @@ THESIS = {
     ("large, general", "lag"): -0.02,
     ("large, random weights", "lag"): -0.11,
     ("random player", "lag"): -1.49,
+    ("loki", "lag"): 0.08,
+    ("sim", "lag"): -0.09,
 }
 #: Its table 5.1: average similarity and number of cases, by table and street.
 SIMILAR = {
@@ -71,7 +76,8 @@ SIMILAR = {
 
 @dataclass(frozen=True)
 class Seat:
-    """One bot at one table, and what came of it."""
+    """One bot at one table, and what came of it; `curve` is what it had won after each of some
+    equal parts of the hands, luck included."""
 
     name: str
     table: str
@@ -81,6 +87,7 @@ class Seat:
     without_luck: Rate
     thesis: float | None
     figures: dict[str, float]
+    curve: list[float]
 
 
 def main() -> None:
@@ -90,14 +97,18 @@ def main() -> None:
     with executor(given.workers) as pool:
         log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
         large = built([log], out / "large.db", given.logged)
-        small = built([log], out / "small.db", given.small or _hands(large) // 3)
+        with Casebase.open(large) as base:
+            small = built([log], out / "small.db", given.small or base.count_records() // 3)
         weights = learned(large, out / "learned.json", pool, _FIRST)
         predicted = _predicted(large, weights)
         setting = setting_of(large)
         seats = [
             _seat(name, spec, where, others, setting, given.hands, pool)
             for where, others in (("strong", setting.strong), ("lag", setting.all_of("lag")))
-            for name, spec in _bots(setting, small, large, weights)
+            for name, spec in [
+                *_bots(setting, small, large, weights),
+                *(_teachers(setting) if where == "lag" else []),
+            ]
         ]
     _plot(seats, out / "casper.png")
     say(f"drawn in {out / 'casper.png'}")
@@ -124,19 +135,15 @@ def _arguments() -> argparse.Namespace:
     given.logged, given.small = (3_000, 1_000) if given.quick else (20_000, 7_000)
     if given.source and not given.quick:
         given.logged = given.small = None  # all of them, and a third
-    given.out = given.out or folder_for(given.source)
+    given.out = given.out or folder_for(given.source, given.quick)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
 
-def folder_for(source: str | None) -> Path:
-    """Where what is made of a log goes."""
-    return Path("casebases") / (Path(source).name.split(".")[0] if source else "casper")
-
-
-def _hands(file: Path) -> int:
-    with Casebase.open(file) as base:
-        return sum(len(numbers) for numbers, _ in base.read_records(10_000))
+def folder_for(source: str | None, quick: bool) -> Path:
+    """Where what is made of a log goes; what is used again must be of the same hands."""
+    name = Path(source).name.split(".")[0] if source else "casper"
+    return Path("casebases") / f"{name}{'-quick' if quick else ''}"
 
 
 def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tuple[str, str]]:
@@ -150,6 +157,11 @@ def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tup
         ("large, random weights", f"cbr:{large}?style=casper&weights=random:1"),
         ("random player", "random"),
     ]
+
+
+def _teachers(setting: Setting) -> list[tuple[str, str]]:
+    """Those whose hands were logged, as in figure 5.3 of the thesis."""
+    return [("loki", "loki"), ("sim", SIM)] if setting.betting == "limit" else []
 
 
 def _predicted(file: Path, weights: Path) -> list[dict[str, Any]]:
@@ -184,7 +196,15 @@ def _seat(
         rate_of(played.judged[:, 0]),
         THESIS.get((name, where)) if setting == NINE else None,
         _figures(played, spec),
+        _curve(played),
     )
+
+
+def _curve(played: Played, parts: int = 100) -> list[float]:
+    """What the first bot had won in all after each part, in bets."""
+    hands = int(played.pots[0]) / len(played.won)
+    won = np.cumsum(played.won[:, 0]) * hands
+    return [float(won[at]) for at in np.linspace(0, len(won) - 1, parts + 1).astype(int)[1:]]
 
 
 def _figures(played: Played, spec: str) -> dict[str, float]:
@@ -259,18 +279,19 @@ def _plain(value: float | None) -> str:
 
 
 def _plot(seats: Sequence[Seat], path: Path) -> None:
-    """Ours beside the thesis, for each table."""
+    """For each table ours beside the thesis, and what was won hand after hand."""
     from matplotlib.figure import Figure
 
     from cbr.plots import save
 
     shown = [seat for seat in seats if seat.name != "random player"]
     tables = list(dict.fromkeys(seat.table for seat in shown))
-    figure = Figure(figsize=(10, 5), dpi=110, layout="constrained")
-    for axis, where in zip(figure.subplots(1, len(tables), sharey=True), tables, strict=True):
+    figure = Figure(figsize=(12, 9), dpi=100, layout="constrained")
+    axes = figure.subplots(2, len(tables), squeeze=False)
+    for (above, below), where in zip(axes.T, tables, strict=True):
         mine = [seat for seat in shown if seat.table == where]
         at = range(len(mine))
-        axis.errorbar(
+        above.errorbar(
             [seat.without_luck.rate for seat in mine],
             at,
             xerr=[seat.without_luck.ci95 or 0.0 for seat in mine],
@@ -280,14 +301,22 @@ def _plot(seats: Sequence[Seat], path: Path) -> None:
         )
         known = [(seat.thesis, place) for place, seat in enumerate(mine) if seat.thesis is not None]
         if known:
-            axis.plot(*zip(*known, strict=True), "D", color="#ee6677", label="thesis")
-        axis.axvline(0, color="#999999", linewidth=0.8)
-        axis.set_yticks(list(at), [seat.name for seat in mine])
-        axis.set_title(f"{where} table", loc="left", fontsize=11)
-        axis.set_xlabel("small bets (big blinds) a hand")
-        axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False, fontsize=9)
-    axis.invert_yaxis()
+            above.plot(*zip(*known, strict=True), "D", color="#ee6677", label="thesis")
+        above.axvline(0, color="#999999", linewidth=0.8)
+        above.set_yticks(list(at), [seat.name for seat in mine])
+        above.invert_yaxis()
+        above.set_title(f"{where} table", loc="left", fontsize=11)
+        above.set_xlabel("bets a hand, luck taken out")
+        above.legend(frameon=False, fontsize=9)
+        for seat in mine:
+            hands = np.linspace(0, seat.hands, len(seat.curve) + 1)
+            below.plot(hands, [0.0, *seat.curve], linewidth=1.2, label=seat.name)
+        below.axhline(0, color="#999999", linewidth=0.8)
+        below.set_xlabel("hands")
+        below.set_ylabel("bets won, luck included")
+        below.legend(frameon=False, fontsize=8)
+        for axis in (above, below):
+            axis.spines[["top", "right"]].set_visible(False)
     save(figure, path)
 
 

@@ -93,13 +93,12 @@ def teachers_log(out: Path, hands: int, pool: Executor | None) -> Path:
     return logged(out / "teachers.phhs", TEACHERS, hands, LOGGED, pool)
 
 
-def built(logs: Sequence[Path], base: Path, limit: int | None = None, features: str = "") -> Path:
+def built(logs: Sequence[Path], base: Path, limit: int | None = None) -> Path:
     """A casebase of the hands of some logs, or of the first of them."""
     if not base.exists():
         say(f"building {base}")
         part = base.with_suffix(".part.db")
-        part.unlink(missing_ok=True)
-        build(list(logs), part, plugins=default_plugins(), limit=limit, features=features)
+        build(list(logs), part, plugins=default_plugins(), limit=limit)  # goes on after a kill
         part.rename(base)
     return base
 

@@ -100,7 +100,7 @@ def _arguments() -> argparse.Namespace:
     given.logged = 2_000 if given.quick else 20_000
     given.cases = 1_000 if given.quick else 20_000
     given.rounds, given.answered = (2, 20_000) if given.quick else (ROUNDS, HANDS)
-    given.out = given.out or folder_for(given.source)
+    given.out = given.out or folder_for(given.source, given.quick)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
@@ -156,9 +156,12 @@ def _from_log(
 ) -> list[Figure]:
     """What it wins from somebody else's hands."""
     limit = given.logged if given.quick else None
-    base = _taught(_labelled([log], out / "heir.db", given, pool, limit=limit), pool)
+    base = _labelled([log], out / "heir.db", given, pool, limit=limit)
     setting = setting_of(base)
-    bots = {"style=casper": lambda: f"cbr:{base}?style=casper", "heir": lambda: f"cbr:{base}"}
+    bots = {
+        "style=casper": lambda: f"cbr:{base}?style=casper",
+        "heir": lambda: f"cbr:{_taught(base, pool)}",
+    }
     others = ("call", setting.formula, "lag") if setting.seats == 2 else (setting.formula, "lag")
     return _seated(bots, setting, others, given, pool)
 

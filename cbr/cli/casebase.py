@@ -93,7 +93,6 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
             plugins.blame(plugin, f"cbr_info gave {problem}")
         else:
             sections |= given or {}
-    total = f"SELECT COUNT(*) FROM {base.records_table}"
     sources = (
         f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records_table} r WHERE r.source = s.id) "
         "FROM sources s ORDER BY id"
@@ -109,7 +108,7 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
         "domain": base.domain,
         "write_version": base.write_version,
         "records": base.records,
-        base.records: base.db.execute(total).fetchone()[0],
+        base.records: base.count_records(),
         "stages": stages,
         "cases": {stage: base.count(stage) for stage in base.stages},
         "digest": {stage: base.digest(stage) for stage in base.stages},

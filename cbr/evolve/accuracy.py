@@ -1,4 +1,4 @@
-"""An arena for every domain: how often the cases predict what was done in records kept apart."""
+"""An arena for every domain: how well the cases predict what was done in records kept apart."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class _Stage:
 def open_accuracy(
     file: Path, rows: int, together: bool, last: float = 0.3, block: int = 20, policy: str = ""
 ) -> Contest:
-    """Each row for itself: the share of right predictions for cases of the last records.
+    """Each row for itself: the chance that it gives to what was done, in cases of the last records.
 
-    A block draws cases of all stages; those of records before are known.
+    A block draws so many cases of each stage; those of records before are known.
     """
     if not 0.0 < last < 1.0 or block < 1:
         raise BadValue(f"accuracy?last={last:g}&block={block}: last from 0 to 1, block 1 or more")
@@ -54,7 +54,8 @@ def open_accuracy(
         right = [_right(stage, part, drawn, block) for stage, part in pairs]
         return np.asarray(np.mean(right, axis=0), np.float64)
 
-    return Contest(play, unit="share right", trial="case", trials=block, piece=16)
+    unit = "mean chance of what was done"
+    return Contest(play, unit=unit, trial="case", trials=block * len(stages), piece=16)
 
 
 def _right(stage: _Stage, weights: Floats, drawn: list[np.random.Generator], block: int) -> Floats:

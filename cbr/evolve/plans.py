@@ -151,18 +151,18 @@ class Racing(Plan):
 
     Among the rows it starts from are weights learned from the cases in so many steps (`learn`; 0:
     none), unless others were given. `spread` is how far the first individuals are from the best of
-    these. In each of `rounds` rounds
-    the better half goes on, with twice as many trials. The best, and the middle of the search, then
-    meet the champion in a duel of up to `duel` trials, and one takes its place when the paired
-    difference is more than `separate` standard errors above 0. After `patience` generations without
-    that the search ends.
+    these. In each of `rounds` rounds the better half goes on, with twice as many trials. The best,
+    and the middle of the search, then meet the champion in a duel of up to `duel` trials, and one
+    takes its place when the paired difference is more than `separate` standard errors above 0: two
+    are looked at up to three times, so that of equal ones one would pass in about a hundred
+    generations. After `patience` generations without that the search ends.
     """
 
     learn: int = 100
     spread: float = 0.5
     rounds: int = 2
     duel: int = 16_000
-    separate: float = 2.5
+    separate: float = 3.0
     patience: int = 5
 
     method: ClassVar[str] = "racing"

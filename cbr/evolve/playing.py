@@ -6,6 +6,7 @@ comes out does not depend on how many workers there are, nor on who is done firs
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -62,9 +63,13 @@ class Piece:
 
 
 def state_of(base: Casebase) -> str:
-    """What the cases of a casebase are, and how many values were estimated for them."""
-    parts = [f"{stage}:{base.digest(stage)}:{len(base.valued(stage))}" for stage in base.stages]
-    return " ".join(parts)
+    """What the cases of a casebase are, and the values that were estimated for them."""
+    values = [base.values(stage) for stage in base.stages]
+    marks = [hashlib.blake2b(repr(found).encode(), digest_size=8).hexdigest() for found in values]
+    return " ".join(
+        f"{stage}:{base.digest(stage)}:{mark}"
+        for stage, mark in zip(base.stages, marks, strict=True)
+    )
 
 
 def open_contest(venue: Venue, plugins: Plugins | None = None) -> Contest:

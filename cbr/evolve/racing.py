@@ -67,8 +67,7 @@ def search(
         meet = [_CHAMPION, challenger, len(rows) - 1]
         duel = yield from _duel(plan, table, (run, number), rows[meet])
         scores = [*table_scores(table, played), duel[2]]
-        better = 1 if duel[1].mean() > duel[2].mean() else 2
-        ahead = separation(duel[better], duel[0])
+        ahead, better = max((separation(duel[at], duel[0]), at) for at in (1, 2))
         wins = ahead > plan.separate
         quiet = 0 if wins else quiet + 1
         gain = mean_of(duel[better] - duel[0])

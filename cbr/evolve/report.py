@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.evolve.genome import Floats
+from cbr.evolve.genome import Floats, Genome
 from cbr.evolve.record import Generation
 from cbr.evolve.runfile import RunFile
 from cbr.evolve.statistics import Mean, luck_of, mean_of, range_by_luck
@@ -154,10 +154,9 @@ class Report:
 def report_of(run: RunFile) -> Report:
     """Everything that a run file tells."""
     settings = run.settings
-    parts = [slice(0, 0)]
-    for names in settings["stages"].values():
-        parts.append(slice(parts[-1].stop, parts[-1].stop + len(names)))
-    lines = [_line(one, seconds, parts[1:]) for one, seconds in run.generations()]
+    genome = Genome(settings.get("domain", ""), settings["stages"])
+    parts = list(genome.parts.values())
+    lines = [_line(one, seconds, parts) for one, seconds in run.generations()]
     result = run.result
     return Report(
         run.path.name,
@@ -169,7 +168,7 @@ def report_of(run: RunFile) -> Report:
         _steps(lines),
         settings["published"],
         result,
-        None if result is None else _weights(settings, result["row"]),
+        None if result is None else genome.plain(np.array(result["row"])),
     )
 
 
@@ -219,12 +218,4 @@ def _steps(lines: Sequence[Line]) -> list[Step]:
                 float(np.mean([line.difference for line in some])),
             )
         )
-    return found
-
-
-def _weights(settings: Mapping[str, Any], row: Sequence[float]) -> dict[str, dict[str, float]]:
-    found, at = {}, 0
-    for stage, names in settings["stages"].items():
-        found[stage] = dict(zip(names, row[at : at + len(names)], strict=True))
-        at += len(names)
     return found

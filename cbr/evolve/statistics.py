@@ -36,12 +36,16 @@ def mean_of(scores: Floats) -> Mean:
 
 
 def separation(one: Floats, two: Floats) -> float:
-    """By how many standard errors the first is better on the same blocks; 0 if they are equal."""
+    """By how many standard errors the first is better on the same blocks; 0 if they are equal, or
+    of one block. Of few blocks the error itself is unsure, so they count for less, as in Student's
+    intervals."""
     difference = one - two
     error = error_of(difference)
-    if not error:
-        return math.copysign(math.inf, difference.mean()) if difference.any() else 0.0
-    return float(difference.mean()) / error
+    if error is None or not difference.any():
+        return 0.0
+    if error == 0.0:
+        return math.copysign(math.inf, difference.mean())
+    return float(difference.mean()) / error * quantile(10**6) / quantile(len(difference) - 1)
 
 
 #: Average range of so many numbers from one normal distribution, in its standard deviations.

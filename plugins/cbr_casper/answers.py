@@ -158,7 +158,7 @@ def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
 def starts_of(base: Casebase) -> Starts:
     """The starts of some hands, spread over the records."""
     tables, terms = [], []
-    every = max(1, sum(len(numbers) for numbers, _ in base.read_records(BATCH)) // _STARTS)
+    every = max(1, base.count_records() // _STARTS)
     for _, bodies in base.read_records(BATCH * every):
         played, of_game, _ = replay_bodies(bodies[::every])
         assert played.tables is not None
@@ -239,6 +239,7 @@ def _round(
                 seen[street, at, move] += 1
                 play_move(r, of_game, sizes, move)
                 continue
+            legal[:] = True
             legal_moves(r, of_game, sizes, legal)
             visits[street, at, cards] += 1
             luck = mixed(state)
@@ -254,7 +255,7 @@ def _round(
             state = step(state)
             if unit(state) < _EXPLORE:
                 drawn = unit(mixed(state))
-                move = CALL if drawn < 0.5 else RAISE + below(mixed(state), len(sizes))
+                move = CALL if drawn < 0.5 else RAISE + below(step(mixed(state)), len(sizes))
                 move = move if own[street, at, cards, move] > 0.0 else CALL
             else:
                 move = drawn_move(own[street, at, cards], drawn)

@@ -24,6 +24,7 @@ from cbr.arena import Arena, Contest, Gene
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.spec import Spec
 from cbr_arena import (
     TERMS,
     Chance,
@@ -60,12 +61,9 @@ _PIECE = 1_250
 #: Hands by which it is found how much terms of luck count, and their seed: searches have others.
 _PILOT, _PILOT_SEED = 2_000, 2**62 + 1
 
-GENES = {
-    "threshold": Gene("threshold", 0.9, 0.995, 0.97, "similarity above which all cases count"),
-    "cap": Gene("cap", 20, 300, 100, "cases that count at most"),
-    "temperature": Gene("temperature", 0.02, 0.5, 0.1, "how much values count, less is more"),
-    "imitate": Gene("imitate", 0.0, 1.0, 1.0, "how much it counts what was done"),
-}
+#: Extra genes, and what they are in a policy (the first two) and in a reuse; in both the bot's own
+#: value is where they start.
+GENES = {"threshold": "above", "cap": "cap", "temperature": "temperature", "imitate": "imitate"}
 
 
 def open_table(
@@ -89,7 +87,7 @@ def open_table(
         bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
-    extra = _genes(genes, bot)
+    settings = _Settings(bot, policy.replace(";", "&"), reuse.replace(";", "&"), genes)
     specs = [text.replace(";", "&") for text in against.split(",") if text.strip()]
     others = [player.spec for player in players_of(specs)]
     if not together:
@@ -102,16 +100,16 @@ def open_table(
         )
     if bot.doubts(seats) and parent_process() is None:  # one process says it
         warnings.warn(bot.doubts(seats), stacklevel=1)
-    table = _Table(bot, case_types, extra, others, betting, together, block, adjust)
+    table = _Table(bot, case_types, settings, others, betting, together, block, adjust)
     return Contest(
         table.play,
-        extra,
+        settings.genes,
         unit="sb/h" if betting == "limit" else "bb/h",
         trial="hand",
         trials=block,
         piece=max(1, _PIECE // block),
         together=together,
-        usage=lambda found, weights: _usage(file, weights, style, found),
+        usage=lambda found, weights: settings.usage(file, weights, style, found),
     )
 
 
@@ -123,16 +121,67 @@ ARENA = Arena(
 )
 
 
-def _genes(wanted: str, bot: CaseBot) -> tuple[Gene, ...]:
-    names = [name.strip() for name in wanted.split(",") if name.strip()]
-    for name in names:
-        if name not in GENES:
-            raise NoSuchName("gene of arena 'holdem'", name, GENES)
-        if name in {"temperature", "imitate"} and not bot.streets[0].reuse.startswith("worth"):
-            raise BadValue(
-                f"gene {name!r} is for cases with values, which {bot.file} has not: `cbr label`"
-            )
-    return tuple(GENES[name] for name in names)
+class _Settings:
+    """How the arena's bot retrieves and reuses, and which genes change that."""
+
+    def __init__(self, bot: CaseBot, policy: str, reuse: str, genes: str) -> None:
+        self.given = (policy, reuse)
+        street = bot.streets[0]
+        self.policy = Spec.parse(policy or street.case_type.retrieval)
+        self.reuse = Spec.parse(street.reuse)
+        names = [name.strip() for name in genes.split(",") if name.strip()]
+        for name in names:
+            if name not in GENES:
+                raise NoSuchName("gene of arena 'holdem'", name, GENES)
+            if self._in_reuse(name) and self.reuse.name != "worth":
+                raise BadValue(
+                    f"gene {name!r} is for cases with values, which {bot.file} has not: `cbr label`"
+                )
+            if not self._in_reuse(name) and self.policy.name != "threshold":
+                raise BadValue(
+                    f"gene {name!r} is for the policy 'threshold', not {self.policy.name!r}"
+                )
+        self.genes = tuple(self._gene(name) for name in names)
+
+    @staticmethod
+    def _in_reuse(name: str) -> bool:
+        return name in {"temperature", "imitate"}
+
+    def _gene(self, name: str) -> Gene:
+        usual = {"threshold": 0.97, "cap": 100.0, "temperature": 0.1, "imitate": 1.0}[name]
+        spec = self.reuse if self._in_reuse(name) else self.policy
+        start = float(spec.parameters.get(GENES[name], usual))
+        if name == "threshold":
+            low, high = min(start, 0.9), max(start, 0.995)
+            return Gene(name, low, high, start, "similarity above which all cases count")
+        if name == "imitate":
+            return Gene(name, 0.0, 1.0, start, "how much it counts what was done")
+        if name == "cap":
+            return Gene(name, start / 5, 3 * start, start, "cases that count at most")
+        return Gene(name, start / 5, 5 * start, start, "how much values count, less is more")
+
+    def of(self, found: Mapping[str, float]) -> tuple[str, str]:
+        """Policy and reuse with genes in them; as they were given where there are none."""
+        policy = {GENES[name]: value for name, value in found.items() if not self._in_reuse(name)}
+        reuse = {GENES[name]: round(v, 3) for name, v in found.items() if self._in_reuse(name)}
+        if "above" in policy:
+            policy["above"] = round(policy["above"], 4)
+        if "cap" in policy:
+            policy["cap"] = round(policy["cap"])
+        return (
+            str(Spec("threshold", {**self.policy.parameters, **policy}))
+            if policy
+            else self.given[0],
+            str(Spec("worth", {**self.reuse.parameters, **reuse})) if reuse else self.given[1],
+        )
+
+    def usage(self, file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
+        """The bot with what was found, as a spec."""
+        policy, reuse = (text.replace("&", ";") for text in self.of(found))
+        options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
+        plain = {"style": "heir", "policy": "", "reuse": ""}
+        told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))
+        return f"cbr:{file}?{told}"
 
 
 def _opposite(others: Sequence[str], rows: int) -> list[str]:
@@ -140,29 +189,6 @@ def _opposite(others: Sequence[str], rows: int) -> list[str]:
     if not others:
         return [_OTHERS] * ((rows if rows > 1 else _SEATS) - 1)
     return list(islice(cycle(others), len(others) + rows - 1))
-
-
-def _settings(found: Mapping[str, float]) -> tuple[str, str]:
-    """Policy and reuse with extra genes in them; empty where there are none."""
-    policy = reuse = ""
-    if found.keys() & {"threshold", "cap"}:
-        above = found.get("threshold", GENES["threshold"].start)
-        cap = round(found.get("cap", GENES["cap"].start))
-        policy = f"threshold?above={above:.4f}&cap={cap}&fallback=20"
-    if found.keys() & {"temperature", "imitate"}:
-        given = [
-            f"{name}={found[name]:.3f}" for name in ("temperature", "imitate") if name in found
-        ]
-        reuse = "worth?" + "&".join(given)
-    return policy, reuse
-
-
-def _usage(file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
-    policy, reuse = (text.replace("&", ";") for text in _settings(found))
-    options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
-    plain = {"style": "heir", "policy": "", "reuse": ""}
-    told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))
-    return f"cbr:{file}?{told}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,17 +238,17 @@ class _Table:
         self,
         bot: CaseBot,
         case_types: Sequence[CaseType],
-        extra: Sequence[Gene],
+        settings: _Settings,
         others: Sequence[str],
         betting: str,
         together: bool,
         block: int,
         adjust: str,
     ) -> None:
-        self.bot, self.extra, self.together, self.block = bot, extra, together, block
+        self.bot, self.settings, self.together, self.block = bot, settings, together, block
         self.adjust = "none" if together else adjust
         own = [feature.weight for case_type in case_types for feature in case_type.indexed]
-        self.own = np.array([*own, *(gene.start for gene in extra)], np.float64)
+        self.own = np.array([*own, *(gene.start for gene in settings.genes)], np.float64)
         self.ends = np.cumsum([len(case_type.indexed) for case_type in case_types])
         self.game = Game(betting=betting)
         self.stack = (1_000 if betting == "limit" else 100) * self.game.big_blind
@@ -246,7 +272,8 @@ class _Table:
         """How much terms of luck count at this table, found on deals of their own."""
         won, luck = self._hands(self.own[None, :], _PILOT, _PILOT_SEED, True)
         assert luck is not None
-        return factors_of_luck(won[0], luck[0])
+        # Rounded, so that machines which differ in the last digit agree.
+        return factors_of_luck(won[0], luck[0]).round(4)
 
     def _hands(
         self, weights: Floats, deals: int, seed: int, follow: bool
@@ -282,8 +309,8 @@ class _Table:
     def _groups(self, weights: Floats) -> list[_Group]:
         """Rows that have the same settings beside their weights, with the streets for these."""
         *by_street, extra = np.split(weights, self.ends, axis=1)
-        names = [gene.name for gene in self.extra]
-        settings = [_settings(dict(zip(names, row, strict=True))) for row in extra.tolist()]
+        names = [gene.name for gene in self.settings.genes]
+        settings = [self.settings.of(dict(zip(names, row, strict=True))) for row in extra.tolist()]
         groups = []
         for one in dict.fromkeys(settings):
             if one not in self._streets:

@@ -242,15 +242,16 @@ def play_out(
 
 @njit(cache=True)
 def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
-    """Which moves are legal and differ, into `legal` [moves]: of sizes that come to the same
-    amount the first."""
+    """Which moves are legal and differ, into `legal` [moves], whose raises say which sizes there
+    are: of those that come to the same amount the first."""
     least, most = raise_limits(r, terms)
     legal[FOLD], legal[CALL] = to_call(r) > 0, True
     before = np.int64(-1)
     for size in range(len(sizes)):
-        amount = raised_to(r, least, most, sizes[size]) if most > 0 else before
-        legal[RAISE + size] = amount > before
-        before = amount
+        if legal[RAISE + size]:
+            amount = raised_to(r, least, most, sizes[size]) if most > 0 else before
+            legal[RAISE + size] = amount > before
+            before = amount
 
 
 @njit(cache=True)

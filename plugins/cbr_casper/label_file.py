@@ -1,12 +1,13 @@
 """Labels in a file of their own, for a casebase that can be built again from its log.
 
-It is numpy's .npz, without anything that could be run. For each stage it has the digest of the
-cases, so labels of other cases are refused; then the numbers of cases, places of solutions, values
-and errors. What was found of worlds goes with them.
+It is numpy's .npz, without anything that could be run. For each stage it has a mark of the cases
+with their numbers, so labels of other cases, or of these in another order, are refused; then the
+numbers of cases, places of solutions, values and errors. What was found of worlds goes with them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from cbr.guard import one_line
 from cbr.whole import whole_file
 from cbr_casper.worlds import Worlds
 
-_FORMAT = "cbr-labels 1"
+_FORMAT = "cbr-labels 2"
 
 
 def save(base: Casebase, path: Path) -> int:
@@ -31,7 +32,7 @@ def save(base: Casebase, path: Path) -> int:
         solutions = {name: place for place, name in enumerate(base.case_type(stage).solutions)}
         rows = base.values(stage)
         cases += len({row[0] for row in rows})
-        parts[f"{stage}.digest"] = np.array(base.digest(stage))
+        parts[f"{stage}.mark"] = np.array(_mark(base, stage))
         parts[f"{stage}.case"] = np.array([row[0] for row in rows], np.int32)
         parts[f"{stage}.solution"] = np.array([solutions[row[1]] for row in rows], np.int8)
         # Three digits are more than the deals behind a value tell.
@@ -49,11 +50,11 @@ def load(base: Casebase, path: Path) -> int:
     """Give a casebase the labels of a file, all or none; how many cases have some."""
     parts = _read(path)
     for stage in base.stages:
-        digest = parts.get(f"{stage}.digest")
-        if digest is None or str(digest) != base.digest(stage):
+        mark = parts.get(f"{stage}.mark")
+        if mark is None or str(mark) != _mark(base, stage):
             raise BadValue(
-                f"{path} has labels of other cases than the {stage} of {base.path}; build the "
-                "casebase from the log that they were made for"
+                f"{path} has labels of other cases than the {stage} of {base.path}, or of these in "
+                "another order; build the casebase from the log that they were made for"
             )
     cases = 0
     with base.transaction():
@@ -72,6 +73,15 @@ def load(base: Casebase, path: Path) -> int:
         if worlds is not None:
             worlds.save(base)
     return cases
+
+
+def _mark(base: Casebase, stage: str) -> str:
+    """Tells cases with their numbers from any others; a digest is the same in every order."""
+    cases = base.read_cases(stage)
+    marked = hashlib.blake2b(digest_size=16)
+    for column, kind in ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8")):
+        marked.update(np.ascontiguousarray(column, kind).tobytes())
+    return marked.hexdigest()
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:

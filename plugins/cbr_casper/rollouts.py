@@ -109,10 +109,10 @@ def _simulate(
     add_up(weights, r[FOLDED], seat, sums)
     moves = len(mean)
     legal = np.zeros(moves, np.bool_)
-    legal_moves(r, terms, sizes, legal)
     here = strategies.own[r[STREET], context(r, terms)]
     for move in range(RAISE, moves):
-        legal[move] &= here[:, move].max() > 0.0
+        legal[move] = here[:, move].max() > 0.0
+    legal_moves(r, terms, sizes, legal)
     total, squares = np.zeros(moves), np.zeros(moves)
     taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
     anything = np.zeros(MOST_SEATS, np.bool_)

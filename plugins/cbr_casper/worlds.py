@@ -164,13 +164,13 @@ class Worlds:
     def are_stale(base: Casebase) -> bool:
         """Whether a casebase has other hands than those that its worlds were found from."""
         known = base.learned("worlds.hands")
-        return known is None or known.tolist() != [_hands(base)]
+        return known is None or known.tolist() != [base.count_records()]
 
     def save(self, base: Casebase) -> None:
         """Keep them, inside a transaction."""
         for name, part in self.parts().items():
             base.put_learned(f"worlds.{name}", part.astype(np.float32))
-        base.put_learned("worlds.hands", np.array([_hands(base)]))
+        base.put_learned("worlds.hands", np.array([base.count_records()]))
 
     def likely(self, told: Floats) -> Floats:
         """How likely worlds are [n, worlds], by what was told of them."""
@@ -200,10 +200,6 @@ class Worlds:
         _listen(tables, terms, seats, np.log(self.seen), new)
         told *= _FADE
         told += _TRUST * (new - new[:, :1])
-
-
-def _hands(base: Casebase) -> int:
-    return sum(len(numbers) for numbers, _ in base.read_records(10_000))
 
 
 def tilted(habits: Floats, tilt: Tilt) -> Floats:

@@ -387,7 +387,7 @@ class TestLabels:
             (tmp_path / "no.npz", "cannot read labels"),
             (base, "is no file of labels"),
             (
-                self._with(tmp_path / "more.npz", labels, "flop.digest", np.array("x")),
+                self._with(tmp_path / "more.npz", labels, "flop.mark", np.array("x")),
                 "the flop of",
             ),
             (self._with(tmp_path / "less.npz", labels, "turn.case", None), "lacks 'turn.case'"),

@@ -119,7 +119,7 @@ class TestArena:
         assert one.usage is not None
         genes.to_weights(row, {}).save(tmp_path / "w.json")
         bot = one.usage({"threshold": 0.91, "cap": 30}, str(tmp_path / "w.json"))
-        assert bot.endswith("policy=threshold?above=0.9100;cap=30;fallback=20")
+        assert bot.endswith("policy=threshold?above=0.91;cap=30;fallback=20")
         match = Match(players_of([bot, "lag*5"]), 60, seed=4, duplicate=False)
         won = play(match).won[:, 0].reshape(3, 20).mean(axis=1)
         assert found[1] == pytest.approx(won, abs=1e-12)
@@ -127,6 +127,19 @@ class TestArena:
             contest(base, "holdem?genes=cups")
         with pytest.raises(BadValue, match="'imitate' is for cases with values"):
             contest(base, "holdem?genes=imitate")
+        with pytest.raises(BadValue, match="'cap' is for the policy 'threshold', not 'top'"):
+            contest(base, "holdem?genes=cap&policy=top?k=5")
+
+    def test_genes_change_what_they_are_named_for_and_nothing_else(self, base: Path) -> None:
+        policy = "threshold?above=0.95;cap=40;fallback=7"
+        one = contest(base, f"holdem?against=lag*5&genes=cap&policy={policy}")
+        assert [(gene.name, gene.start) for gene in one.genes] == [("cap", 40)]
+        assert one.usage is not None
+        bot = one.usage({"cap": 33.3}, "w.json")
+        assert bot.endswith("policy=threshold?above=0.95;cap=33;fallback=7")
+        plain = contest(base, f"holdem?against=lag*5&policy={policy}")
+        assert plain.usage is not None
+        assert plain.usage({}, "w.json").endswith(f"policy={policy}")
 
 
 class TestPublishedPlans:
