@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cbr.case import CaseType
-from cbr.errors import BadWeights, NoSuchName
+from cbr.errors import BadWeights, CbrError, NoSuchName
 from cbr.guard import one_line
 from cbr.plugins import Plugins, default_plugins
 from cbr.spec import once, pairs
@@ -123,7 +123,16 @@ def weights_of(
     `given` is the name of a plugin's set, a weights file, ``price=5,age=2``, ``random:SEED``,
     `Weights` or a mapping; empty means the defaults.
     """
-    given = read_weights(case_type, given, plugins)
+    try:
+        return _checked(case_type, read_weights(case_type, given, plugins))
+    except CbrError as error:
+        if isinstance(given, str) and _is_there(given) and given not in str(error):
+            raise BadWeights(f"{given}, {case_type.stage}: {error}") from None
+        raise
+
+
+def _checked(case_type: CaseType, given: Weights | Mapping[str, object]) -> list[float]:
+    """What is given, for each indexed feature."""
     if isinstance(given, Weights):
         if given.domain and given.domain != case_type.domain:
             raise BadWeights(

@@ -32,7 +32,19 @@ from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, rate_of
-from experiment import SIM, Setting, built, learned, say, setting_of, teachers_log, written
+from experiment import (
+    SIM,
+    Setting,
+    built,
+    folder,
+    learned,
+    options,
+    run,
+    say,
+    setting_of,
+    teachers_log,
+    written,
+)
 
 #: Seed of the matches.
 PLAYED = 2
@@ -92,8 +104,7 @@ class Seat:
 
 def main() -> None:
     given = _arguments()
-    out: Path = given.out
-    out.mkdir(parents=True, exist_ok=True)
+    out = folder(given)
     with executor(given.workers) as pool:
         log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
         large = built([log], out / "large.db", given.logged)
@@ -121,29 +132,12 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description="CASPER's experiment.",
-        epilog="Example: python tools/casper.py --quick --out casebases/casper",
-    )
-    parser.add_argument("--quick", action="store_true", help="a tenth of the hands")
-    parser.add_argument("--source", help="a log to learn from, instead of one of our bots")
-    parser.add_argument("--out", type=Path, help="a folder; casebases/casper, or after the log")
-    parser.add_argument("--hands", type=int, help="hands of each match; 36,000")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    given = parser.parse_args()
+    given = options("CASPER's experiment.", "casper").parse_args()
     given.logged, given.small = (3_000, 1_000) if given.quick else (20_000, 7_000)
     if given.source and not given.quick:
         given.logged = given.small = None  # all of them, and a third
-    given.out = given.out or folder_for(given.source, given.quick)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
-
-
-def folder_for(source: str | None, quick: bool) -> Path:
-    """Where what is made of a log goes; what is used again must be of the same hands."""
-    name = Path(source).name.split(".")[0] if source else "casper"
-    return Path("casebases") / f"{name}{'-quick' if quick else ''}"
 
 
 def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tuple[str, str]]:
@@ -321,4 +315,4 @@ def _plot(seats: Sequence[Seat], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -5,15 +5,17 @@ Everything is kept in a folder, and what is there is used. A file appears when i
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
 from cbr.build import build
 from cbr.casebase import Casebase
+from cbr.errors import BadValue, CbrError
 from cbr.learn import learn_weights
 from cbr.plugins import default_plugins
 from cbr_arena.logs import write
@@ -58,6 +60,53 @@ class Setting(NamedTuple):
     def all_of(self, bot: str) -> list[str]:
         """A table of one kind of opponents."""
         return [f"{bot}*{self.seats - 1}"]
+
+
+def options(description: str, tool: str) -> argparse.ArgumentParser:
+    """What both experiments take."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        epilog=f"Example: python tools/{tool}.py --quick --out casebases/quick",
+    )
+    parser.add_argument("--quick", action="store_true", help="a tenth of the hands")
+    parser.add_argument("--source", help="a log to learn from, instead of those of our bots")
+    parser.add_argument("--out", type=Path, help="a folder; casebases/casper, or after the log")
+    parser.add_argument("--hands", type=_some, help="hands of each match; 36,000")
+    parser.add_argument("--workers", type=_some, default=2)
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    return parser
+
+
+def _some(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return int(text)
+
+
+def run(main: Callable[[], None]) -> None:
+    """An experiment, which says in one sentence what it cannot do."""
+    try:
+        main()
+    except (CbrError, OSError) as error:
+        say(f"Error: {error}")
+        sys.exit(2)
+
+
+def folder(given: argparse.Namespace) -> Path:
+    """Where everything goes. What is there is used again, so it must be of the same hands."""
+    if given.source and not Path(given.source).exists():
+        raise BadValue(f"no file or folder {given.source} to learn from")
+    name = Path(given.source).name.split(".")[0] if given.source else "casper"
+    out: Path = given.out or Path("casebases") / f"{name}{'-quick' if given.quick else ''}"
+    source = Path(given.source).resolve() if given.source else TEACHERS
+    made_of = f"{source}{', quick' if given.quick else ''}"
+    out.mkdir(parents=True, exist_ok=True)
+    mark = out / "made_of.txt"
+    was = mark.read_text("utf-8") if mark.exists() else made_of
+    if was != made_of:
+        raise BadValue(f"{out} was made of {was} and not of {made_of}; give another --out")
+    mark.write_text(made_of, "utf-8")
+    return out
 
 
 def setting_of(file: Path) -> Setting:

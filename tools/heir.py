@@ -22,7 +22,6 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from casper import folder_for
 from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.definitions import set_weights
@@ -34,7 +33,20 @@ from cbr_arena.results import Rate, difference, rate_of
 from cbr_casper.answers import HANDS, ROUNDS
 from cbr_casper.label import label, unlabelled
 from cbr_casper.worlds import Worlds
-from experiment import SIM, Setting, built, learned, logged, say, setting_of, teachers_log, written
+from experiment import (
+    SIM,
+    Setting,
+    built,
+    folder,
+    learned,
+    logged,
+    options,
+    run,
+    say,
+    setting_of,
+    teachers_log,
+    written,
+)
 
 #: Seeds of the log of the first pair, and of the matches.
 PAIRED, PLAYED = 21, 3
@@ -66,8 +78,7 @@ class Figure:
 
 def main() -> None:
     given = _arguments()
-    out: Path = given.out
-    out.mkdir(parents=True, exist_ok=True)
+    out = folder(given)
     with executor(given.workers) as pool:
         if given.source:
             figures = _from_log(Path(given.source), out, given, pool)
@@ -86,21 +97,10 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description="What CASPER's heir wins.",
-        epilog="Example: python tools/heir.py --quick --out casebases/casper",
-    )
-    parser.add_argument("--quick", action="store_true", help="a tenth of the hands")
-    parser.add_argument("--source", help="a log to learn from, instead of those of our bots")
-    parser.add_argument("--out", type=Path, help="a folder; casebases/casper, or after the log")
-    parser.add_argument("--hands", type=int, help="hands of each match; 36,000")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    given = parser.parse_args()
-    given.logged = 2_000 if given.quick else 20_000
+    given = options("What CASPER's heir wins.", "heir").parse_args()
+    given.logged = 3_000 if given.quick else 20_000
     given.cases = 1_000 if given.quick else 20_000
     given.rounds, given.answered = (2, 20_000) if given.quick else (ROUNDS, HANDS)
-    given.out = given.out or folder_for(given.source, given.quick)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
@@ -279,4 +279,4 @@ def _draw_sizes(figures: Sequence[Figure], path: Path, logged: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

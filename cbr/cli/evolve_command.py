@@ -140,6 +140,8 @@ def evolve(
     chosen = plan_named(plan).changed(given)
     verify_can_save(out)
     place = run or out.with_suffix(".run.db")
+    if place.absolute() == out.absolute():
+        raise BadValue(f"{out} cannot be both the weights and the run; give --run another name")
     with (
         executor(workers, dask) as pool,
         waiting(

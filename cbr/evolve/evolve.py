@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cbr.casebase import Casebase
-from cbr.errors import BadValue, EmptyStage
+from cbr.errors import BadValue, CbrError, EmptyStage
 from cbr.evolve.genome import Floats, Genome
 from cbr.evolve.plans import Plan, Racing
 from cbr.evolve.playing import Table, Venue, state_of
@@ -163,7 +163,13 @@ def _known(
         if set(one.stages) >= set(base.stages):
             rows[one.called] = genome.row(base, one)
     for given in starts:
-        rows[Path(given).stem if Path(given).suffix else given] = genome.row(base, given)
+        short = Path(given).stem if Path(given).suffix else given
+        name = given if short in {*rows, EVOLVED, LEARNED, RANDOM} else short
+        try:
+            rows[name] = genome.row(base, given)
+        except CbrError as error:
+            told = str(error)
+            raise BadValue(told if given in told else f"--start {given}: {told}") from None
     found: dict[str, Floats] = {}
     for name, row in rows.items():
         same = next((other for other, kept in found.items() if np.array_equal(kept, row)), None)

@@ -8,6 +8,7 @@ trials where they decide something: see `cbr.evolve.racing`.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -15,6 +16,8 @@ from typing import Any, ClassVar
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import Plugins, default_plugins
 
+#: Rounds of a race at most: the last has 2^9 times the trials of the first.
+_ROUNDS = 10
 SELECTIONS = ("rank", "tournament", "best")
 CROSSOVERS = ("one-point", "two-point", "uniform")
 
@@ -44,7 +47,8 @@ class Plan:
     method: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        for name, least in {"population": 2, "generations": 1, "trials": 1, "runs": 1}.items():
+        least_of = {"population": 2, "generations": 1, "trials": 1, "runs": 1, "report": 1}
+        for name, least in least_of.items():
             if getattr(self, name) < least:
                 raise BadValue(
                     f"{name} of plan {self.name!r} is {getattr(self, name)}; it must be at least "
@@ -136,12 +140,12 @@ class Generational(Plan):
             )
         if self.chances and (
             len(self.chances) != self.population
-            or min(self.chances) < 0
+            or not all(0.0 <= chance <= 1e9 for chance in self.chances)
             or sum(chance > 0 for chance in self.chances) < 2
         ):
             raise BadValue(
                 f"chances must be {self.population} numbers of 0 or more, from the worst to the "
-                "best, two of them above 0"
+                "best, two of them above 0 and none above 1e9"
             )
 
 
@@ -171,8 +175,12 @@ class Racing(Plan):
         super().__post_init__()
         least = {"population": 4, "rounds": 1, "patience": 1, "duel": 1, "separate": 0, "learn": 0}
         for name, low in least.items():
-            if not getattr(self, name) >= low:
-                raise BadValue(f"{name}={getattr(self, name)} of plan {self.name!r} is below {low}")
+            if not low <= getattr(self, name) < math.inf:
+                raise BadValue(
+                    f"{name}={getattr(self, name)} of plan {self.name!r} must be {low} or more"
+                )
+        if self.rounds > _ROUNDS:
+            raise BadValue(f"rounds={self.rounds}: each has twice the trials; {_ROUNDS} at most")
         if not 0.0 < self.spread < 100.0:
             raise BadValue(f"spread={self.spread} of plan {self.name!r} must be above 0, and small")
 

@@ -98,6 +98,11 @@ class RunFile:
         plain = json.loads(json.dumps(dict(wanted)))
         for name, value in plain.items():
             if mine.get(name) != value:
+                if name == "state":
+                    raise BadValue(
+                        f"{self.path} was begun with other cases or values than the casebase has "
+                        "now; start another run"
+                    )
                 was, now = _difference(name, mine.get(name), value)
                 raise BadValue(
                     f"{self.path} was begun with {was}, not {now}; take that, or start another run"
@@ -128,6 +133,17 @@ class RunFile:
         seconds: float,
     ) -> None:
         """A generation that is over with what was asked for it, as a whole or not at all."""
+        try:
+            self._keep(questions, generation, seconds)
+        except sqlite3.IntegrityError:
+            raise BadValue(f"another process goes on with {self.path}; leave it to that") from None
+
+    def _keep(
+        self,
+        questions: Sequence[tuple[Place, Asked, Floats]],
+        generation: Generation | None,
+        seconds: float,
+    ) -> None:
         with self.db.atomic():
             self.db.table("questions").insert_all(
                 {

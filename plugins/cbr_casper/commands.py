@@ -59,7 +59,6 @@ def label(
     casebase with their standard errors; labelling again goes on where it stopped.
     """
     from cbr.casebase import Casebase
-    from cbr.whole import verify_place
     from cbr.workers import executor
     from cbr_casper import label_file
     from cbr_casper.label import label as run
@@ -67,7 +66,7 @@ def label(
     from cbr_casper.worlds import Worlds
 
     if save:
-        verify_place(save)
+        label_file.verify_can_save(save)
     with (
         Casebase.open(file, write=True) as base,
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),

@@ -18,10 +18,22 @@ from numpy.typing import NDArray
 from cbr.casebase import Casebase
 from cbr.errors import BadValue
 from cbr.guard import one_line
-from cbr.whole import whole_file
+from cbr.whole import verify_place, whole_file
 from cbr_casper.worlds import Worlds
 
 _FORMAT = "cbr-labels 2"
+
+
+def verify_can_save(path: Path) -> None:
+    """Whether labels may be written here: nowhere, or over other labels."""
+    verify_place(path)
+    if path.exists() and path.stat().st_size:
+        try:
+            _read(path)
+        except BadValue:
+            raise BadValue(
+                f"{path} is there and is no file of labels; choose another name, or remove it"
+            ) from None
 
 
 def save(base: Casebase, path: Path) -> int:
@@ -91,7 +103,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     except OSError as error:
         raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
     except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise BadValue(f"{path} is no file of labels ({one_line(error)})") from None
+        raise BadValue(f"{path} is no file of labels ({type(error).__name__})") from None
     if str(parts.get("format", "")) != _FORMAT:
         raise BadValue(f"{path} is no file of labels that this program reads ({_FORMAT})")
     return parts

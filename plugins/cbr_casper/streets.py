@@ -84,6 +84,9 @@ class Street:
         self._cached = Cached()
         spec = Spec.parse(self.reuse)
         default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
+        # Some values are only refused when they are used.
+        first = self.retriever.vectors.values[:1]
+        self._decided(first, np.ones((1, len(self.solutions)), np.bool_), None)
 
     @property
     def solutions(self) -> Sequence[str]:

@@ -28,6 +28,7 @@ from cbr.evolve.evolve import evolve
 from cbr.evolve.genome import Genome
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import GENETIC, ROBUST, Generational, plan_named
+from cbr.evolve.playing import Asked
 from cbr.evolve.report import report_of
 from cbr.evolve.run import Told
 from cbr.evolve.runfile import RunFile
@@ -260,6 +261,10 @@ class TestLuck:
         assert separation(luck + 0.01, luck) > 1e9
         assert separation(np.ones(3), np.zeros(3)) == np.inf
         assert separation(luck, luck) == 0.0
+        # Nobody wins by one block, and by few only if he wins by far.
+        assert separation(np.ones(1), np.zeros(1)) == 0.0
+        few = np.array([0.9, 1.1])
+        assert separation(few, np.zeros(2)) == pytest.approx(10 * 1.96 / 12.706, rel=1e-3)
         assert abs(separation(luck, luck[::-1])) < 2
         assert mean_of(np.array([1.0])).ci95 is None
         assert mean_of(np.array([0.0, 2.0])).ci95 == pytest.approx(12.706, rel=1e-3)
@@ -386,6 +391,17 @@ class TestRuns:
                         *with_arenas)  # fmt: skip
         assert [one["name"] for one in given["judged"]][2:] == ["l", "random"]
 
+    def test_starts_of_one_name_are_told_apart(self, cbr, cars_db, with_arenas, tmp_path) -> None:
+        given = []
+        for place, price in (("a", 10), ("b", 90)):
+            (tmp_path / place).mkdir()
+            given += ["--start", tmp_path / place / "random.json"]
+            Weights({"car": {"price": price}}, "car").save(given[-1])
+        words = ["--generations", 1, "--set", "duel=40,patience=1"]
+        found = evolved(cbr, cars_db, tmp_path / "w.json", *given, *words, *with_arenas)
+        names = [one["name"] for one in found["judged"]]
+        assert names[2:] == [str(given[1]), str(given[3]), "random"]
+
     def test_it_stops_when_nothing_separates(self, cbr, cars_db, with_arenas, tmp_path) -> None:
         ideal = {"price": 50, "age": 5, "mileage": 5, "power": 30, "fuel": 5, "owners": 5}
         start = tmp_path / "ideal.json"
@@ -510,8 +526,11 @@ class TestBadInput:
             (["--arena", "toy", "--arena", "accuracy"], "score in different units"),
             (["--objective", "best"], "objective 'best'; it is mean or worst"),
             (["--set", "sigma=1"], "no setting of plan 'robust' 'sigma'"),
-            (["--set", "duel=-5"], "duel=-5 of plan 'robust' is below 1"),
-            (["--set", "separate=nan"], "separate=nan of plan 'robust' is below 0"),
+            (["--set", "duel=-5"], "duel=-5 of plan 'robust' must be 1 or more"),
+            (["--set", "separate=nan"], "separate=nan of plan 'robust' must be 0 or more"),
+            (["--set", "separate=inf"], "separate=inf of plan 'robust' must be 0 or more"),
+            (["--set", "rounds=60"], "rounds=60: each has twice the trials; 10 at most"),
+            (["--set", "report=0"], "report of plan 'robust' is 0; it must be at least 1"),
             (["--set", "spread=inf"], "spread=inf of plan 'robust' must be above 0"),
             (["--set", "runs=2", "--runs", "3"], "'runs' is given twice"),
             (["--start", "nowhere.json"], "no set or file of weights 'nowhere.json'"),
@@ -526,6 +545,26 @@ class TestBadInput:
         assert sentence in answer.err
         assert len(answer.err.strip().splitlines()) == 1
         assert not (tmp_path / "w.json").exists()
+
+    def test_weights_and_run_are_two_files(self, cbr, cars_db, with_arenas, tmp_path) -> None:
+        one = tmp_path / "w.json"
+        answer = cbr("evolve", cars_db, *QUICK, "--out", one, "--run", one, *with_arenas)
+        assert answer.code == 2
+        assert "cannot be both the weights and the run" in answer.err
+        assert not one.exists()
+
+    def test_chances_are_finite(self) -> None:
+        with pytest.raises(BadValue, match="none above 1e9"):
+            plan_named("genetic").changed({"population": 4, "copies": 0, "pairs": 2,
+                                           "chances": "inf/1/2/3"})  # fmt: skip
+
+    def test_two_processes_on_one_run(self, tmp_path) -> None:
+        asked = Asked(np.ones((1, 2)), 10, 0, (1, 1, 0))
+        question = ((1, 1, 0), asked, np.ones((1, 1, 3)))
+        with RunFile.create(tmp_path / "r.db", {}) as run:
+            run.keep([question], None, 1.0)
+            with pytest.raises(BadValue, match="another process goes on with"):
+                run.keep([question], None, 1.0)
 
     def test_what_is_no_run_file(self, cbr, cars_db, tmp_path) -> None:
         (tmp_path / "text.db").write_text("hello" * 100)

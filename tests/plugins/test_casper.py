@@ -171,6 +171,8 @@ class TestBot:
             ("cbr:{base}?index=faiss", "faiss"),
             ("cbr:{base}?stile=casper", "did you mean 'style'"),
             ("cbr:{base}?adapt=no", "must be true or false"),
+            ("cbr:{base}?reuse=worth?temperature=0", "temperature must be above 0"),
+            ("cbr:{base}?policy=threshold?above=0.9;cap=-1", "-1 cases to retrieve"),
         ],
     )
     def test_what_it_refuses(self, base: Path, spec: str, says: str) -> None:
@@ -383,6 +385,10 @@ class TestLabels:
                     [row[2] for row in mine], [row[2] for row in other], rtol=2e-3, atol=1e-3
                 )
             assert Worlds.load(two) is not None
+        # Nothing else is ever overwritten, and the casebase least of all.
+        answer = cbr("label", first, *few, "--save", first)
+        assert answer.code == 2
+        assert "is there and is no file of labels" in answer.err
         for wrong, says in (
             (tmp_path / "no.npz", "cannot read labels"),
             (base, "is no file of labels"),

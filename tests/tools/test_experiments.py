@@ -1,0 +1,68 @@
+"""The long experiments, as short as they get: from any log, with its game and as many seats."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import casper
+import experiment
+import heir
+
+SAMPLE = str(ROOT / "casebases" / "sample.phhs")
+
+
+def told(main, monkeypatch: pytest.MonkeyPatch, *words: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["tool", *map(str, words)])
+    experiment.run(main)
+
+
+def test_casper_learns_from_any_log(tmp_path: Path, monkeypatch, capsys) -> None:
+    words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
+    told(casper.main, monkeypatch, *words, "--json")
+    found = json.loads(capsys.readouterr().out)
+    names = [(one["name"], one["table"]) for one in found["bots"]]
+    assert len(set(names)) == len(names) == 16
+    assert {one["hands"] for one in found["bots"]} == {12}
+    assert {len(one["curve"]) for one in found["bots"]} == {100}
+    won = next(one for one in found["bots"] if one["name"] == "large, learned weights")
+    assert won["curve"][-1] == pytest.approx(won["won"]["rate"] * 12)
+    assert [one["stage"] for one in found["predicted"]] == ["preflop", "flop", "turn", "river"]
+    assert (tmp_path / "o" / "casper.png").read_bytes().startswith(b"\x89PNG")
+    # What is there is of this log, and used for no other.
+    words = ("--source", ROOT / "casebases" / "demo.phhs.xz", "--out", tmp_path / "o")
+    with pytest.raises(SystemExit) as stopped:
+        told(heir.main, monkeypatch, *words)
+    assert stopped.value.code == 2
+    assert "give another --out" in capsys.readouterr().err
+
+
+def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
+    base = experiment.built([Path(SAMPLE)], tmp_path / "six.db", limit=40)
+    setting = experiment.setting_of(base)
+    assert setting == experiment.Setting("limit", 6)
+    assert setting.strong == ["loki*4", "sim?trials=50*1"]
+    assert experiment.Setting("limit", 9).strong == ["loki*6", "sim?trials=50*2"]
+    assert experiment.Setting("limit", 2).strong == ["loki*1"]
+    assert experiment.Setting("nolimit", 6).strong == ["miniloki*5"]
+
+
+@pytest.mark.parametrize("main", [casper.main, heir.main])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--source", "nobody.phhs"], "no file or folder nobody.phhs to learn from"),
+        (["--hands", "0"], "argument --hands: 0 is not 1 or more"),
+        (["--workers", "-1"], "argument --workers: -1 is not 1 or more"),
+    ],
+)
+def test_bad_input(main, words, says, tmp_path: Path, monkeypatch, capsys) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        told(main, monkeypatch, *words, "--out", tmp_path / "o")
+    assert stopped.value.code == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
