@@ -15,7 +15,7 @@ computed when they are first asked for, so a bot that looks at the betting alone
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -202,9 +202,36 @@ def _hand_numbers(holes: Any) -> Any:
 
 
 def _strengths(holes: NDArray[np.uint8], boards: NDArray[np.uint8]) -> Column:
-    """Strengths [n, 7]; a hand that decides often on a street is looked at once."""
+    """Strengths [n, 7]; a hand that decides often on a street is looked at once, also where its
+    decisions come one after another, as at tables in lockstep."""
     both = np.concatenate([np.sort(holes, axis=1), boards], axis=1)
-    single, again = np.unique(both, axis=0, return_inverse=True)
-    compute = flop_strengths if boards.shape[1] == 3 else strength.strengths
-    found: Column = compute(single[:, :2].copy(), single[:, 2:].copy())
-    return found[again.reshape(-1)]
+    marks = np.zeros(len(both), np.uint64)
+    for card in both.T:
+        marks = marks << np.uint64(6) | (card.astype(np.uint64) + np.uint64(1))
+    place = (marks * _SPREAD >> np.uint64(64 - _LATELY_BITS)).astype(np.int64)
+    out = _LATELY.rows[place]
+    new = np.flatnonzero(_LATELY.marks[place] != marks)
+    if len(new):
+        _, first, again = np.unique(marks[new], return_index=True, return_inverse=True)
+        some = new[first]
+        compute = flop_strengths if boards.shape[1] == 3 else strength.strengths
+        found = compute(both[some, :2].copy(), both[some, 2:].copy())
+        out[new] = found[again.reshape(-1)]
+        _LATELY.marks[place[new]], _LATELY.rows[place[new]] = marks[new], out[new]
+    return out
+
+
+class _Lately(NamedTuple):
+    """Hands that were looked at lately: a mark of the cards of each, and its strengths [.., 7]."""
+
+    marks: NDArray[np.uint64]
+    rows: NDArray[np.float64]
+
+
+#: As many as tables in lockstep have at a time, some times over.
+_LATELY_BITS = 17
+_LATELY = _Lately(
+    np.zeros(1 << _LATELY_BITS, np.uint64), np.empty((1 << _LATELY_BITS, len(strength.COLUMNS)))
+)
+#: An odd number by which marks are spread over the places.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
