@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CbrError as error:
         _fail(error, f"Error: {error}", 2)
     except KeyboardInterrupt as error:
-        _interrupted(error, leave=arguments is None)
+        again = "again with --resume" if "evolve" in given[:1] else "again"
+        _interrupted(error, again, leave=arguments is None)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
         code = 1
@@ -42,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _interrupted(error: BaseException, leave: bool) -> NoReturn:
+def _interrupted(error: BaseException, again: str, leave: bool) -> NoReturn:
     """Say so and end; with `leave` at once, without waiting for threads that talked to workers."""
-    sentence = "Interrupted; what was written is whole. Run it again to go on."
+    sentence = f"Interrupted; what was written is whole. Run it {again} to go on."
     if not leave or os.environ.get("CBR_DEBUG"):
         _fail(error, sentence, 130)
     print(sentence, file=sys.stderr, flush=True)
