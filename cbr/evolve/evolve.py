@@ -202,6 +202,7 @@ def _learned(
             doing = f"learning weights from the cases, {done / of:.0%}"
             tell(Told(0, 0, None, 0, 0.0, doing=doing))
 
+    learning(0.0, 1.0, 0)
     try:
         weights, _ = learn_weights(base.path, steps=steps, seed=seed, pool=pool, progress=learning)
     except EmptyStage:
