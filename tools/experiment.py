@@ -122,8 +122,10 @@ def say(sentence: str) -> None:
 
 
 def written(rate: Rate | None) -> str:
-    """A rate with its interval."""
-    return "-" if rate is None else f"{rate.rate:+.3f} ± {rate.ci95 or 0.0:.3f}"
+    """A rate with its interval, which needs more than one session."""
+    if rate is None:
+        return "-"
+    return f"{rate.rate:+.3f}" + ("" if rate.ci95 is None else f" ± {rate.ci95:.3f}")
 
 
 def logged(log: Path, who: str, hands: int, seed: int, pool: Executor | None) -> Path:
