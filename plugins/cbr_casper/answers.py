@@ -8,7 +8,7 @@ moves by their value and by habit. The next round plays on by that one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -24,19 +24,19 @@ from cbr_casper.grid import (
     DUE,
     SIZES,
     TEMPERATURES,
-    Strategies,
     class_of,
     class_shares,
     context,
     drawn_move,
     legal_moves,
+    mark_of,
     near,
     play_move,
-    play_out,
 )
 from cbr_casper.habits import BATCH, replay_bodies
+from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.chance import below, key, mixed, step, unit
-from cbr_holdem.table.game import BET_SIZES, MOST_SEATS
+from cbr_holdem.table.game import BET_SIZES
 from cbr_holdem.table.rules import (
     ACTOR,
     CALL,
@@ -110,7 +110,7 @@ class _Work(NamedTuple):
 
 def answers(
     starts: Starts,
-    habits: Floats,
+    worlds: Sequence[Players],
     betting: str,
     seed: int = 0,
     rounds: int = ROUNDS,
@@ -118,9 +118,10 @@ def answers(
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> Answers:
-    """Answers to the habits of some worlds of limit or nolimit `betting`, beginning with these; the
-    same for any pool."""
+    """Answers to the players of some worlds of limit or nolimit `betting`, beginning with their
+    habits; the same for any pool."""
     sizes, temperature = SIZES[betting], TEMPERATURES[betting]
+    habits = np.stack([world.grid for world in worlds])
     own, value = np.stack([usual(world) for world in habits]), np.zeros_like(habits)
     seen = np.full((*habits.shape[:3], habits.shape[-1]), 0.5)
     pieces = range(0, hands, _PIECE)
@@ -128,7 +129,7 @@ def answers(
     for number in range(rounds):
         work = (
             _Work(starts, Strategies(*both, sizes), seed, number, first, min(_PIECE, hands - first))
-            for both in zip(habits, own, strict=True)
+            for both in zip(worlds, own, strict=True)
             for first in pieces
         )
         played = in_order(pool, _play, work)
@@ -218,8 +219,8 @@ def _round(
     """Play some hands of a round, and add up what moves come to."""
     others, own, sizes = strategies
     moves = RAISE + len(sizes)
-    known, legal = np.empty((MOST_SEATS, 4), np.int64), np.zeros(moves, np.bool_)
-    space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    room, legal = rooms(moves), np.zeros(moves, np.bool_)
+    known, space, codes, likely = room
     r, then = tables[0].copy(), tables[0].copy()
     for hand in range(first, first + count):
         state = key(seed, hand, number, _ANSWERS)
@@ -231,14 +232,16 @@ def _round(
         state = deal_anew(r, state)
         known[:] = -1
         while r[ACTOR] >= 0:
-            street, at, cards = r[STREET], context(r, of_game), class_of(r, known, space)
+            street, at, mark = r[STREET], context(r, of_game), mark_of(r, known, space)
             state = step(state)
             drawn = unit(state)
             if r[ACTOR] != hero:
-                move = drawn_move(others[street, at, cards], drawn)
+                chances(r, of_game, mark, others, codes, likely)
+                move = drawn_move(likely, drawn)
                 seen[street, at, move] += 1
                 play_move(r, of_game, sizes, move)
                 continue
+            cards = class_of(street, mark)
             legal[:] = True
             legal_moves(r, of_game, sizes, legal)
             visits[street, at, cards] += 1
@@ -248,7 +251,7 @@ def _round(
                 if legal[move]:
                     then[:] = r
                     play_move(then, of_game, sizes, move)
-                    play_out(then, of_game, hero, strategies, known, luck, space)
+                    play_out(then, of_game, hero, strategies, luck, room)
                     same = then[PAYOFF + hero] / PARTS + r[PAID + hero]
                 # A size that is not legal or no other is worth what the one before it is.
                 worth[street, at, cards, move] += same / of_game[BET_SIZES]

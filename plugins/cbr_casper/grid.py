@@ -8,20 +8,19 @@ call, and a raise of each size. A strategy is their chances, [street, context, c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.chance import step, unit
 from cbr_holdem.situation.actions import SHARES
 from cbr_holdem.situation.actions import SIZES as SIZE_NAMES
 from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.kernel import stand
 from cbr_holdem.strength.outs import quick_potential
-from cbr_holdem.strength.preflop import hand_ranks
+from cbr_holdem.strength.preflop import RANKED, hand_ranks
 from cbr_holdem.table.game import BET_SIZES, BIG_BLIND, BOARD_CARDS, LIMIT
 from cbr_holdem.table.rules import (
     ACTOR,
@@ -52,6 +51,8 @@ CLASSES = 36
 #: Where classes of hand strength begin, after the flop; each is cut in three by potential.
 _STRENGTHS = np.array([0.2, 0.35, 0.5, 0.6, 0.7, 0.78, 0.85, 0.9, 0.94, 0.97, 0.99])
 _POTENTIALS = np.array([0.08, 0.18])
+#: Marks have potentials in so many parts.
+POTENTIAL = 400.0
 #: Potentials that differ by one class are as far apart as strengths that differ by two.
 _OTHER_KIND = 4.0
 #: Where classes of what is to call begin in no-limit: big blinds before the flop, then pots.
@@ -64,30 +65,28 @@ TEMPERATURES = {"limit": 0.1, "nolimit": 1.0}
 SIZES = {"limit": np.zeros(1), "nolimit": np.array(SHARES)}
 
 
-class Strategies(NamedTuple):
-    """How everybody plays: `others` and `own` [4, CONTEXTS, CLASSES, moves], sizes [moves - 2]."""
-
-    others: Floats
-    own: Floats
-    sizes: Floats
+#: Before the flop, how good each of the 1326 hands is: 168 (aces) to 0, by CASPER's ranks.
+_GOOD = (len(RANKED) - hand_ranks()).astype(np.int64)
 
 
-def _preflop_classes() -> NDArray[np.uint8]:
-    """Class of each of the 1326 hands by its rank: finer where hands are good."""
-    rank = hand_ranks()
-    better = np.searchsorted(np.sort(rank), rank, "right") / len(rank)
+def _preflop_classes() -> Ints:
+    """Class by how good a hand is before the flop, [169]: finer where hands are good."""
+    common = np.bincount(_GOOD) / len(_GOOD)
+    better = 1.0 - common.cumsum() + common
     edges = np.append(np.linspace(0, 0.3, 22, endpoint=False)[1:], np.linspace(0.3, 1.0, 15)[:-1])
-    found: NDArray[np.uint8] = (CLASSES - 1 - np.searchsorted(edges, better)).astype(np.uint8)
-    return found
+    return np.asarray(CLASSES - 1 - np.searchsorted(edges, better), np.int64)
 
 
 _PREFLOP = _preflop_classes()
+#: Places of strength and potential of marks among the classes.
+_PLACE = np.searchsorted(_STRENGTHS, (np.arange(256) + 0.5) / 255.5, "right")
+_KIND = np.searchsorted(_POTENTIALS, np.arange(256) / POTENTIAL, "right")
 
 
 def class_shares(street: int) -> Floats:
     """How common each class is among all hands, [CLASSES]."""
     if street == 0:
-        return np.bincount(_PREFLOP, minlength=CLASSES) / len(_PREFLOP)
+        return np.bincount(_PREFLOP[_GOOD], minlength=CLASSES) / len(_GOOD)
     return np.repeat(np.diff(np.concatenate([[0.0], _STRENGTHS, [1.0]])) / 3.0, 3)
 
 
@@ -111,34 +110,41 @@ def near(street: int, width: float) -> Floats:
     return found
 
 
-def class_shift(street: int, times: float) -> Floats:
-    """Shares of classes [CLASSES, CLASSES] that each is taken for by somebody who takes hands for
-    so many times as good."""
-    better, kind = class_places(street)
-    shift = np.zeros((CLASSES, CLASSES))
-    for which in range(CLASSES):
-        alike = np.flatnonzero(kind == kind[which])[::-1]  # the best first
-        at = np.interp(better[which] / times, better[alike], np.arange(len(alike)))
-        low = int(at)
-        shift[which, alike[low]] += 1.0 - (at - low)
-        shift[which, alike[min(low + 1, len(alike) - 1)]] += at - low
-    return shift
+def taken_for(times: float) -> NDArray[np.uint8]:
+    """How good hands are taken for by somebody who takes them for so many times as good as they
+    are, before the flop and after it, [2, 256]: one in the best 40 % for one in the best 20 % with
+    `times` 2."""
+    common = np.bincount(_GOOD) / len(_GOOD)
+    better = 1.0 - common.cumsum() + common / 2.0
+    before = np.interp(better / times, better[::-1], np.arange(len(better))[::-1])
+    after = 255.0 * (1.0 - (1.0 - np.arange(256) / 255.0) / times)
+    found = np.zeros((2, 256))
+    found[0, : len(before)], found[1] = before, after
+    return np.asarray(found.round().clip(0, 255), np.uint8)
 
 
 @njit(cache=True)
 def context(r: Any, terms: Any) -> Any:
     """The context of a table's decision."""
-    street, seat = r[STREET], r[ACTOR]
+    return context_after(r, terms, last_to_raise(r))
+
+
+@njit(cache=True)
+def context_after(r: Any, terms: Any, raiser: Any) -> Any:
+    """The context of a table's decision, if it is known whose the last raise was."""
     opponents = r[PLAYERS] - 1
-    few, some = (2, 5) if street == 0 else (1, 3)
+    few, some = (2, 5) if r[STREET] == 0 else (1, 3)
     crowd = 0 if opponents <= few else (1 if opponents <= some else 2)
-    led = 0
+    return (_due(r, terms) * _CROWD + crowd) * _LED + int(raiser == r[ACTOR])
+
+
+@njit(cache=True)
+def last_to_raise(r: Any) -> Any:
+    """The seat whose raise was the last of the hand, or -1."""
     for m in range(r[MOVES] - 1, -1, -1):
-        move = r[HISTORY + m]
-        if move >> 4 & 3 == RAISE:
-            led = int(move & 15 == seat)
-            break
-    return (_due(r, terms) * _CROWD + crowd) * _LED + led
+        if r[HISTORY + m] >> 4 & 3 == RAISE:
+            return r[HISTORY + m] & 15
+    return np.int64(-1)
 
 
 @njit(cache=True)
@@ -157,17 +163,25 @@ def _due(r: Any, terms: Any) -> Any:
 
 
 @njit(cache=True)
-def hand_class(hole: Any, board: Any, shown: Any, now: Any) -> Any:
-    """Class of two cards on a board (uint8 [2] and [5]); `now` [3] is room to count in."""
+def hand_mark(hole: Any, board: Any, shown: Any, now: Any) -> Any:
+    """How good two cards are on a board (uint8 [2] and [5]), as one number: 0 to 255 in its lowest
+    byte, and in the next what they may become; `now` [3] is room to count in."""
     if shown == 0:
-        return np.int64(_PREFLOP[hand_number(np.int64(hole[0]), np.int64(hole[1]))])
+        return _GOOD[hand_number(np.int64(hole[0]), np.int64(hole[1]))]
     stand(hole, board[:shown], now)
     strength = (now[0] + 0.5 * now[1]) / (now[0] + now[1] + now[2])
-    place = np.searchsorted(_STRENGTHS, strength, "right")
-    potential = 0
+    potential = 0.0
     if shown < 5:
-        potential = np.searchsorted(_POTENTIALS, quick_potential(hole, board[:shown]), "right")
-    return 3 * place + potential
+        potential = quick_potential(hole, board[:shown])
+    return np.int64(255.0 * strength) | np.int64(min(255.0, POTENTIAL * potential)) << 8
+
+
+@njit(cache=True)
+def class_of(street: Any, mark: Any) -> Any:
+    """The class of a mark."""
+    if street == 0:
+        return _PREFLOP[mark]
+    return 3 * _PLACE[mark & 255] + _KIND[mark >> 8]
 
 
 @njit(cache=True)
@@ -179,15 +193,15 @@ def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
 
 
 @njit(cache=True)
-def class_of(r: Any, known: Any, space: Any) -> Any:
-    """Class of the actor's hand; `known` [10, 4] keeps those that were looked at, -1 elsewhere."""
+def mark_of(r: Any, known: Any, space: Any) -> Any:
+    """Mark of the actor's hand; `known` [10, 4] keeps those that were looked at, -1 elsewhere."""
     seat, street = r[ACTOR], r[STREET]
     if known[seat, street] < 0:
         hole, board, now = space
         hole[0], hole[1] = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
         for place in range(5):
             board[place] = r[BOARD + place]
-        known[seat, street] = hand_class(hole, board, BOARD_CARDS[street], now)
+        known[seat, street] = hand_mark(hole, board, BOARD_CARDS[street], now)
     return known[seat, street]
 
 
@@ -221,23 +235,6 @@ def play_move(r: Any, terms: Any, sizes: Any, move: Any) -> None:
         act(r, terms, CALL, 0)
     else:
         act(r, terms, RAISE, raised_to(r, least, most, sizes[move - RAISE]))
-
-
-@njit(cache=True)
-def play_out(
-    r: Any, terms: Any, hero: Any, strategies: Any, known: Any, state: Any, space: Any
-) -> None:
-    """Play a table to its end, the seat `hero` by its own strategy."""
-    others, own, sizes = strategies
-    while r[ACTOR] >= 0:
-        which = class_of(r, known, space)
-        at = context(r, terms)
-        state = step(state)
-        if r[ACTOR] == hero:
-            move = drawn_move(own[r[STREET], at, which], unit(state))
-        else:
-            move = drawn_move(others[r[STREET], at, which], unit(state))
-        play_move(r, terms, sizes, move)
 
 
 @njit(cache=True)

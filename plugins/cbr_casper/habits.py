@@ -1,4 +1,4 @@
-"""How the players of a casebase act: all decisions of its hands, counted in the grid."""
+"""How the players of a casebase act: all decisions of its hands, counted in the grid, and trees."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.casebase import Casebase
+from cbr_casper.boosting import Trees, fit
 from cbr_casper.grid import (
     CLASSES,
     CONTEXTS,
     DUE,
     SIZES,
+    class_of,
     class_places,
     class_shares,
-    context,
-    hand_class,
+    context_after,
+    hand_mark,
+    last_to_raise,
     near,
 )
+from cbr_casper.players import CODES, Players, look
 from cbr_holdem.cards.card import DECK
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.situation.replay import Replayed, replay_arrays
@@ -41,6 +45,9 @@ _WIDTHS = (0.9, 0.5)
 _STEEP, _STEEP_FOLD = 6.0, 8.0
 #: Nothing is ruled out.
 _NEVER = 1e-3
+#: Trees of a street at most; decisions that they are learned from; and of how many hands one is
+#: held out, to see how many trees help.
+_TREES, _ROWS, _HELD = 60, 100_000, 5
 #: FOLD, CALL or RAISE of each of `ACTIONS`.
 _KINDS = np.array([FOLD, CALL, CALL, RAISE, RAISE])
 #: Records that are replayed at a time.
@@ -51,16 +58,60 @@ _APART, _ENOUGH = 40, 1_000
 _GROUPS, _DIFFERENT = 3, 0.03
 
 
-class Counts(NamedTuple):
-    """How often each player made each move: with known cards [players, 4, CONTEXTS, CLASSES,
-    moves], and in all [players, 4, CONTEXTS, moves]."""
+class Decisions(NamedTuple):
+    """Decisions of players whose cards are known: `cell` [n, 3] is street, context and class,
+    `codes` [n, CODES] what trees ask for; then the `move`, whose it is and in which hand, [n]."""
 
-    known: Ints
+    cell: NDArray[np.int16]
+    codes: NDArray[np.uint8]
+    move: Ints
+    who: Ints
+    hand: Ints
+
+    def take(self, places: NDArray[Any]) -> Decisions:
+        """Some of them."""
+        return Decisions(*(part[places] for part in self))
+
+    def counted(self, moves: int) -> Ints:
+        """How often each move was made, [4, CONTEXTS, CLASSES, moves]."""
+        shape = (4, CONTEXTS, CLASSES, moves)
+        at = np.ravel_multi_index((*self.cell.T.astype(np.int64), self.move), shape)
+        return np.bincount(at, minlength=int(np.prod(shape))).reshape(shape)
+
+
+class Counts(NamedTuple):
+    """What players did: decisions with known cards, and how often each made which moves in all,
+    [players, 4, CONTEXTS, moves]."""
+
+    decisions: Decisions
     seen: Ints
 
-    def habits(self, players: Sequence[int] | slice = slice(None)) -> Floats:
-        """The strategy of some of them, [4, CONTEXTS, CLASSES, moves]."""
-        return smoothed(self.known[players].sum(axis=0), self.seen[players].sum(axis=0))
+    def players(self, group: Sequence[int] | None = None) -> Players:
+        """How some of them act, or all."""
+        mine, seen = self.decisions, self.seen
+        if group is not None:
+            mine, seen = mine.take(np.isin(mine.who, group)), seen[list(group)]
+        moves = seen.shape[-1]
+        known, in_all = mine.counted(moves), seen.sum(axis=0)
+        grid = smoothed(known, in_all)
+        # Trees cannot learn from cards that nobody saw.
+        return Players.of(grid, () if _hides_folds(known, in_all) else _trees(mine, moves))
+
+
+def _trees(decisions: Decisions, moves: int) -> list[Trees]:
+    """Trees that refine the grid on each street, as many as help with hands that are held out."""
+    found = []
+    rest = decisions.hand % _HELD != 0
+    known = decisions.take(rest).counted(moves)
+    log = np.log(np.maximum(smoothed(known, known.sum(axis=2)), _NEVER**2))
+    for street in range(4):
+        mine = decisions.cell[:, 0] == street
+        # Whole hands, so many that they are enough.
+        every = -(-int(mine.sum()) // _ROWS) or 1
+        some = decisions.take(mine & (decisions.hand // _HELD % every == 0))
+        start = log[tuple(some.cell.T.astype(np.int64))]
+        found.append(fit(some.codes, some.move, start, some.hand % _HELD == 0, _TREES))
+    return found
 
 
 def count_moves(base: Casebase) -> Counts:
@@ -73,14 +124,22 @@ def count_moves(base: Casebase) -> Counts:
         if name
     )
     places = {name: place for place, (name, _) in enumerate(hands.most_common(_APART))}
-    shape = (len(places) + 1, 4, CONTEXTS)
     moves = RAISE + len(SIZES[BETTING[base.domain]])
-    known, seen = np.zeros((*shape, CLASSES, moves), np.int64), np.zeros((*shape, moves), np.int64)
-    for _, bodies in base.read_records(BATCH):
+    seen = np.zeros((len(places) + 1, 4, CONTEXTS, moves), np.int64)
+    found = []
+    for numbers, bodies in base.read_records(BATCH):
         played, terms, names = replay_bodies(bodies)
+        assert played.tables is not None
         who = np.array([places.get(name, len(places)) for name in names], np.int64)
-        _count(played.tables, terms, who, moves_of(played, moves), known, seen)
-    return Counts(known, seen)
+        move = moves_of(played, moves)
+        cell = np.full((len(move), 3), -1, np.int16)
+        codes = np.zeros((len(move), CODES), np.uint8)
+        _look(played.tables, terms, cell, codes)
+        np.add.at(seen, (who, *cell[:, :2].T, move), 1)
+        hand = np.array(numbers, np.int64)[played.hand]
+        known = cell[:, 2] >= 0
+        found.append(Decisions(cell, codes, move, who, hand).take(known))
+    return Counts(Decisions(*map(np.concatenate, zip(*found, strict=True))), seen)
 
 
 def replay_bodies(bodies: Sequence[str]) -> tuple[Replayed, Ints, NDArray[Any]]:
@@ -135,19 +194,26 @@ def _loss(both: Floats, apart: float, one: Floats, two: Floats) -> float:
 
 
 @njit(cache=True)
-def _count(tables: Any, terms: Any, who: Any, move: Any, known: Any, seen: Any) -> None:
+def _look(tables: Any, terms: Any, cell: Any, codes: Any) -> None:
+    """Where decisions are in the grid, and what trees ask for where cards are known."""
     hole, board, now = np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64)
     for i in range(len(tables)):
         r = tables[i]
-        street, cell = r[STREET], context(r, terms[i])
-        seen[who[i], street, cell, move[i]] += 1
+        street, raiser = r[STREET], last_to_raise(r)
+        cell[i, 0], cell[i, 1] = street, context_after(r, terms[i], raiser)
         for card in range(2):
             hole[card] = r[HOLE + 2 * r[ACTOR] + card]
         if hole[0] < DECK and hole[1] < DECK:
             for card in range(5):
                 board[card] = r[BOARD + card]
-            which = hand_class(hole, board, BOARD_CARDS[street], now)
-            known[who[i], street, cell, which, move[i]] += 1
+            mark = hand_mark(hole, board, BOARD_CARDS[street], now)
+            cell[i, 2] = class_of(street, mark)
+            look(r, terms[i], raiser, mark, codes[i])
+
+
+def _hides_folds(known: Ints, seen: Ints) -> bool:
+    """Whether most cards of those who fold are not known."""
+    return bool(2 * known[..., FOLD].sum() < seen[..., FOLD].sum())
 
 
 def smoothed(known: Ints, seen: Ints) -> Floats:
@@ -164,7 +230,7 @@ def smoothed(known: Ints, seen: Ints) -> Floats:
             alike = np.stack([near(street, width) for street in range(4)])[:, None, None]
             chances = _shares(alike @ counts + _LEAN * chances)
     chances = _shares(by_due + _LEAN_LAST * chances).reshape(known.shape)
-    if 2 * known[..., FOLD].sum() < seen[..., FOLD].sum():
+    if _hides_folds(known, seen):
         chances = _with_folds(chances, seen.astype(np.float64))
     free = slice(0, CONTEXTS // DUE)
     chances[:, free, :, CALL] += chances[:, free, :, FOLD]

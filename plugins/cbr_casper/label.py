@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
 from cbr.workers import in_order
-from cbr_casper.grid import SIZES, Strategies, moves_of_solutions
+from cbr_casper.grid import SIZES, moves_of_solutions
 from cbr_casper.habits import moves_of, replay_bodies
+from cbr_casper.players import Strategies
 from cbr_casper.rollouts import values
 from cbr_casper.worlds import Worlds
 from cbr_holdem.chance import key
@@ -95,7 +96,7 @@ def label(
     if deals < 2:
         raise BadValue("labels need 2 deals or more, or nothing is known of their errors")
     done: dict[str, int] = dict.fromkeys(base.stages, 0)
-    strategies = Strategies(worlds.habits[0], worlds.own[0], SIZES[BETTING[base.domain]])
+    strategies = Strategies(worlds.players, worlds.own, SIZES[BETTING[base.domain]])
     work = _pieces(base, np.array(sorted(wanted), np.int64), strategies, deals, seed)
     for worth in in_order(pool, _label_piece, work):
         for stage, count in _keep(base, worth, wanted).items():

@@ -19,9 +19,9 @@ from cbr.casebase import Casebase
 from cbr.errors import BadValue
 from cbr.guard import one_line
 from cbr.whole import verify_place, whole_file
-from cbr_casper.worlds import Worlds
+from cbr_casper.worlds import NAMES, Worlds
 
-_FORMAT = "cbr-labels 2"
+_FORMAT = "cbr-labels 3"
 
 
 def verify_can_save(path: Path) -> None:
@@ -52,7 +52,9 @@ def save(base: Casebase, path: Path) -> int:
         parts[f"{stage}.error"] = np.array([row[3] for row in rows], np.float16)
     worlds = Worlds.load(base)
     if worlds is not None:
-        parts |= {f"worlds.{n}": part.astype(np.float16) for n, part in worlds.parts().items()}
+        for name, array in worlds.parts().items():
+            short = array.astype(np.float16) if array.dtype.kind == "f" else array
+            parts[f"worlds.{name}"] = short
     with whole_file(path) as part, part.open("wb") as out:
         np.savez_compressed(out, **parts)  # type: ignore[arg-type]
     return cases
@@ -81,7 +83,7 @@ def load(base: Casebase, path: Path) -> int:
                 if mine.any():
                     figures = (value[mine].astype(float), error[mine].astype(float))
                     base.put_values(stage, case[mine].tolist(), solution, *map(list, figures))
-        worlds = Worlds.of({n: parts.get(f"worlds.{n}") for n in Worlds.names()}, base)
+        worlds = Worlds.of({name: parts.get(f"worlds.{name}") for name in NAMES}, base)
         if worlds is not None:
             worlds.save(base)
     return cases

@@ -15,15 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_casper.grid import (
-    CLASSES,
-    Strategies,
-    context,
-    hand_class,
-    legal_moves,
-    play_move,
-    play_out,
-)
+from cbr_casper.grid import context, hand_mark, legal_moves, play_move
+from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.cards.card import DECK, HANDS
 from cbr_holdem.chance import key, mixed
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
@@ -76,32 +69,52 @@ def values(
 
 
 @njit(cache=True)
-def _classes(board: Any, shown: Any, out: Any) -> None:
-    """Class of every hand on a board, CLASSES where it shares a card with it."""
+def _marks(board: Any, shown: Any, out: Any) -> None:
+    """Mark of every hand on a board, -1 where it shares a card with it."""
     hole, now = np.empty(2, np.uint8), np.empty(3, np.int64)
     for h in range(_COUNT):
         hole[0], hole[1] = HANDS[h, 0], HANDS[h, 1]
         free = True
         for place in range(shown):
             free &= board[place] != hole[0] and board[place] != hole[1]
-        out[h] = hand_class(hole, board, shown, now) if free else CLASSES
+        out[h] = hand_mark(hole, board, shown, now) if free else -1
 
 
 @njit(cache=True)
-def _weigh(weight: Any, classes: Any, cell: Any) -> None:
-    """What an action says about the hand: weights [1326] times its chance with each class."""
+def _weigh(
+    weight: Any, marks: Any, r: Any, terms: Any, move: Any, players: Players, known: Any, room: Any
+) -> None:
+    """What an action says about the hand: weights [1326] times its chance with each hand. Hands of
+    one mark act alike: `known` [65536] is -1 everywhere, before and after."""
+    _, _, codes, likely = room
     most = 0.0
     for h in range(_COUNT):
-        weight[h] *= cell[classes[h]] if classes[h] < CLASSES else 0.0
-        most = max(most, weight[h])
+        mark = marks[h]
+        if mark >= 0:
+            if known[mark] < 0.0:
+                chances(r, terms, mark, players, codes, likely)
+                known[mark] = likely[move]
+            weight[h] *= known[mark]
+            most = max(most, weight[h])
+        else:
+            weight[h] = 0.0
     for h in range(_COUNT):
-        if classes[h] < CLASSES:
+        if marks[h] >= 0:
+            known[marks[h]] = -1.0
             weight[h] = max(_FLOOR, weight[h] / most) if most > 0.0 else 1.0
 
 
 @njit(cache=True)
 def _simulate(
-    r: Any, terms: Any, weights: Any, strategies: Any, deals: Any, state: Any, mean: Any, error: Any
+    r: Any,
+    terms: Any,
+    weights: Any,
+    strategies: Strategies,
+    deals: Any,
+    state: Any,
+    mean: Any,
+    error: Any,
+    room: Any,
 ) -> None:
     """The values of one decision, where the others' weights are [10, 1326]."""
     seat, sizes = r[ACTOR], strategies.sizes
@@ -114,19 +127,17 @@ def _simulate(
         legal[move] = here[:, move].max() > 0.0
     legal_moves(r, terms, sizes, legal)
     total, squares = np.zeros(moves), np.zeros(moves)
-    taken, known = np.zeros(DECK + 1, np.bool_), np.empty((MOST_SEATS, 4), np.int64)
-    anything = np.zeros(MOST_SEATS, np.bool_)
-    space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    taken, anything = np.zeros(DECK + 1, np.bool_), np.zeros(MOST_SEATS, np.bool_)
     table, then = r.copy(), r.copy()
     for _ in range(deals):
         table[:] = r
         state = deal_unseen(table, sums, anything, state, taken)
-        known[:] = -1
+        room[0][:] = -1
         for move in range(CALL, moves):
             if legal[move]:
                 then[:] = table
                 play_move(then, terms, sizes, move)
-                play_out(then, terms, seat, strategies, known, state, space)
+                play_out(then, terms, seat, strategies, state, room)
                 won = (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / terms[BET_SIZES]
                 total[move] += won
                 squares[move] += won * won
@@ -152,9 +163,10 @@ def _values(
     error: Any,
 ) -> None:
     weights = np.ones((MOST_SEATS, _COUNT))
-    classes = np.empty((4, _COUNT), np.int64)
+    marks, known = np.empty((4, _COUNT), np.int64), np.full(1 << 16, -1.0)
+    room = rooms(mean.shape[1])
     board = np.empty(5, np.uint8)
-    _classes(board, 0, classes[0])
+    _marks(board, 0, marks[0])
     ready = 0
     for i in range(len(tables)):
         r = tables[i]
@@ -172,11 +184,11 @@ def _values(
         if ready < street:
             for place in range(5):
                 board[place] = r[BOARD + place]
-            _classes(board, BOARD_CARDS[street], classes[street])
+            _marks(board, BOARD_CARDS[street], marks[street])
             ready = street
         if wanted[i]:
             state = key(seed, number[i], _ROLLOUTS, 0)
-            _simulate(r, terms[i], weights, strategies, deals, state, mean[i], error[i])
+            _simulate(r, terms[i], weights, strategies, deals, state, mean[i], error[i], room)
         if move[i] != FOLD:
-            cell = strategies.others[street, context(r, terms[i]), :, move[i]]
-            _weigh(weights[seat], classes[street], cell)
+            others = strategies.others
+            _weigh(weights[seat], marks[street], r, terms[i], move[i], others, known, room)

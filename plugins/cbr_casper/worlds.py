@@ -9,7 +9,6 @@ what its cases say, and what the grid says that the move gains in these worlds.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -22,13 +21,14 @@ from numpy.typing import NDArray
 from cbr.casebase import Casebase
 from cbr.errors import BadValue
 from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
-from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, class_shift, context, move_of
+from cbr_casper.boosting import DEPTH
+from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
 from cbr_casper.habits import count_moves, groups_of
+from cbr_casper.players import CODES, Players, rooms
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.game import MOST_SEATS
 from cbr_holdem.table.rules import (
     ACTOR,
-    CALL,
     HISTORY,
     HOLE,
     MOVES,
@@ -67,8 +67,9 @@ TILTS = (
     Tilt("calling", loose=8.0, ease=0.9),
     Tilt("wild", loose=6.0, push=0.4),
 )
-#: A size that nobody raises by is taken for as common as this.
-_RARE = 1e-3
+#: What is kept of the casebase's own players, and the names of all parts.
+_OF_PLAYERS = ("grid", "feature", "cut", "leaf", "trees")
+NAMES = (*_OF_PLAYERS, "own", "value", "seen")
 #: How much of what a hand tells of the world counts: moves of one hand depend on one another.
 _TRUST = 0.03
 #: What is left of it after another hand.
@@ -81,10 +82,11 @@ _OWN = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """Habits of each world, the answer to it and what moves are worth in it, all
-    [worlds, 4, CONTEXTS, CLASSES, moves]; how often they are seen, [worlds, 4, CONTEXTS, moves]."""
+    """The players of the casebase's own world and our answer to them, `own` [4, CONTEXTS, CLASSES,
+    moves]; for each world what moves are worth to who answers to it, `value` [worlds, 4, CONTEXTS,
+    CLASSES, moves], and how often they are `seen`, [worlds, 4, CONTEXTS, moves]."""
 
-    habits: Floats
+    players: Players
     own: Floats
     value: Floats
     seen: Floats
@@ -103,47 +105,65 @@ class Worlds:
         with 0 rounds we act as they do. In no-limit there is one world: the grid is too coarse for
         pots of such different sizes, and who adapted by it lost."""
         counts, betting = count_moves(base), BETTING[base.domain]
-        everybody = counts.habits()
+        everybody = counts.players()
         worlds = [everybody]
         if betting == "limit":
-            worlds = [tilted(everybody, tilt) for tilt in TILTS]
+            worlds = [everybody.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in TILTS]
             groups = groups_of(counts.seen[:-1])
-            worlds += [counts.habits(group) for group in groups if len(groups) > 1]
-        habits = np.stack(worlds)
-        found = answers(starts_of(base), habits, betting, seed, rounds, hands, pool, progress)
-        return cls(habits, *found)
+            worlds += [counts.players(group) for group in groups if len(groups) > 1]
+        found = answers(starts_of(base), worlds, betting, seed, rounds, hands, pool, progress)
+        return cls(everybody, found.own[0], found.value, found.seen)
 
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        return tuple(field.name for field in dataclasses.fields(cls))
-
-    def parts(self) -> dict[str, Floats]:
-        return {name: getattr(self, name) for name in self.names()}
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """Arrays by name, from which it can be made again."""
+        kept = {name: getattr(self.players, name) for name in _OF_PLAYERS}
+        return kept | {"own": self.own, "value": self.value, "seen": self.seen}
 
     @classmethod
     def of(cls, parts: Mapping[str, NDArray[Any] | None], base: Casebase) -> Worlds | None:
         """From arrays by name, if all are there; checked, as they may come from any file."""
-        cells = (4, CONTEXTS, CLASSES, RAISE + len(SIZES[BETTING[base.domain]]))
-        shapes = dict.fromkeys(cls.names(), cells) | {"seen": (*cells[:2], cells[3])}
-        known: list[Floats] = []
-        for name, shape in shapes.items():
-            part = parts.get(name)
-            if part is None:
-                return None
-            right = part.shape[1:] == shape and part.dtype.kind == "f" and np.isfinite(part).all()
-            if not right or len(part) == 0 or (known and len(part) != len(known[0])):
+        given = {name: parts.get(name) for name in NAMES}
+        known = {name: part for name, part in given.items() if part is not None}
+        if len(known) < len(NAMES):
+            return None
+        moves = RAISE + len(SIZES[BETTING[base.domain]])
+        most, worlds = known["feature"].shape[1:2], known["value"].shape[:1]
+        cells = (4, CONTEXTS, CLASSES, moves)
+        shapes = {
+            "grid": cells,
+            "feature": (4, *most, DEPTH),
+            "cut": (4, *most, DEPTH),
+            "leaf": (4, *most, 1 << DEPTH, moves),
+            "trees": (4,),
+            "own": cells,
+            "value": (*worlds, *cells),
+            "seen": (*worlds, *cells[:2], moves),
+        }
+        for name, part in known.items():
+            whole = name in {"feature", "cut", "trees"}
+            right = part.shape == shapes[name] and part.dtype.kind in ("iu" if whole else "f")
+            # A tree that asked for more than there is would read what is not its own.
+            top = {"feature": CODES - 1, "cut": 255, "trees": max(most, default=0)}.get(name)
+            if right and top is not None:
+                right = not part.size or bool(part.min() >= 0 and part.max() <= top)
+            if not right or not len(known["value"]) or not np.isfinite(part).all():
                 raise BadValue(
                     f"what {base.path} or its labels keep as {name!r} of worlds does not fit its "
                     "game; label it again from its log"
                 )
-            known.append(part.astype(np.float64))
-        known[-1] = np.maximum(known[-1], 1e-6)  # chances of which logarithms are taken
-        return cls(*known)
+        players = Players.of(known["grid"].astype(np.float64))._replace(
+            feature=known["feature"].astype(np.uint8),
+            cut=known["cut"].astype(np.uint8),
+            leaf=known["leaf"].astype(np.float32),
+            trees=known["trees"].astype(np.int64),
+        )
+        own, value, seen = (known[name].astype(np.float64) for name in ("own", "value", "seen"))
+        return cls(players, own, value, np.maximum(seen, 1e-6))  # logarithms are taken of it
 
     @classmethod
     def load(cls, base: Casebase) -> Worlds | None:
         """Those that a casebase keeps."""
-        return cls.of({name: base.learned(f"worlds.{name}") for name in cls.names()}, base)
+        return cls.of({name: base.learned(f"worlds.{name}") for name in NAMES}, base)
 
     @classmethod
     def to_adapt_by(cls, base: Casebase) -> Worlds | None:
@@ -169,7 +189,8 @@ class Worlds:
     def save(self, base: Casebase) -> None:
         """Keep them, inside a transaction."""
         for name, part in self.parts().items():
-            base.put_learned(f"worlds.{name}", part.astype(np.float32))
+            short = part.astype(np.float32) if part.dtype.kind == "f" else part
+            base.put_learned(f"worlds.{name}", short)
         base.put_learned("worlds.hands", np.array([base.count_records()]))
 
     def likely(self, told: Floats) -> Floats:
@@ -202,27 +223,14 @@ class Worlds:
         told += _TRUST * (new - new[:, :1])
 
 
-def tilted(habits: Floats, tilt: Tilt) -> Floats:
-    """Habits of players who take their hands for better or worse than those of a log."""
-    chances = np.empty_like(habits)
-    for street in range(len(habits)):
-        chances[street] = class_shift(street, tilt.loose) @ habits[street]
-    call, more = chances[..., CALL].copy(), chances[..., RAISE:].copy()
-    sizes = more + _RARE
-    sizes = sizes / sizes.sum(axis=-1, keepdims=True)
-    chances[..., CALL] = (1.0 - tilt.push) * call + tilt.ease * more.sum(axis=-1)
-    chances[..., RAISE:] = (1.0 - tilt.ease) * more + tilt.push * call[..., None] * sizes
-    return chances
-
-
 @njit(cache=True)
 def _gains(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
-    known = np.empty((MOST_SEATS, 4), np.int64)
-    space = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    known, space, _, _ = rooms(1)
     for i in range(len(tables)):
         r = tables[i]
         known[:] = -1
-        street, at, cards = r[STREET], context(r, terms), class_of(r, known, space)
+        street, at = r[STREET], context(r, terms)
+        cards = class_of(street, mark_of(r, known, space))
         for world in range(1, len(value)):
             for move in range(value.shape[-1]):
                 more = value[world, street, at, cards, move] - value[0, street, at, cards, move]

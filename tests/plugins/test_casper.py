@@ -26,16 +26,17 @@ from cbr_arena.showing import as_seen
 from cbr_arena.tables import Sitting
 from cbr_casper.answers import answers, starts_of
 from cbr_casper.bot import CaseBot, legal, triples
-from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, Strategies, class_shift
+from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, mark_of, taken_for
 from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
 from cbr_casper.label import label, unlabelled
+from cbr_casper.players import CODES, Strategies, chances, rooms
 from cbr_casper.rollouts import values
-from cbr_casper.worlds import TILTS, Worlds, tilted
+from cbr_casper.worlds import TILTS, Worlds
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS
+from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
 
 
 def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | None = None) -> Path:
@@ -246,14 +247,14 @@ def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path:
 class TestLabels:
     def played(self, base: Path, hands: int = 60):
         with Casebase.open(base) as opened:
-            habits = count_moves(opened).habits()
+            players = count_moves(opened).players()
             _, bodies = next(iter(opened.read_records(hands)))
         played, terms, _ = replay_bodies(bodies)
-        return Strategies(habits, habits, SIZES["limit"]), played, terms
+        return Strategies(players, players.grid, SIZES["limit"]), played, terms
 
     def test_habits_are_chances(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            chances = count_moves(opened).habits()
+            chances = count_moves(opened).players().grid
         assert chances.shape == (4, CONTEXTS, CLASSES, 3)
         assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
         assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
@@ -265,7 +266,8 @@ class TestLabels:
             counts = count_moves(opened)
         assert counts.seen.shape[0] == 6  # three miniloki, two lag, and nobody else
         assert counts.seen[-1].sum() == 0
-        assert counts.known.sum() == counts.seen.sum()
+        assert len(counts.decisions.move) == counts.seen.sum()
+        assert counts.decisions.counted(3).sum(axis=2).tolist() == counts.seen.sum(axis=0).tolist()
         groups = groups_of(np.concatenate([counts.seen] * 3))  # as if there were more of each
         assert sorted(len(group) for group in groups) == [6, 9]
         kinds = [{player % 6 for player in group} for group in groups]
@@ -401,6 +403,19 @@ class TestLabels:
                 self._with(tmp_path / "odd.npz", labels, "worlds.value", np.zeros((2, 3))),
                 "'value' of worlds does not fit",
             ),
+            (  # a question for a number that there is not
+                self._with(
+                    tmp_path / "far.npz",
+                    labels,
+                    "worlds.feature",
+                    np.full_like(np.load(labels)["worlds.feature"], CODES),
+                ),
+                "'feature' of worlds does not fit",
+            ),
+            (  # more trees than there are
+                self._with(tmp_path / "trees.npz", labels, "worlds.trees", np.full(4, 1_000)),
+                "'trees' of worlds does not fit",
+            ),
         ):
             shutil.copy(base, second)
             answer = cbr("label", second, "--load", wrong)
@@ -465,9 +480,10 @@ class TestAnswers:
     def test_an_answer_earns_more_than_habit(self, base: Path) -> None:
         """Against the same habits, dealt anew: an answer's moves are worth more on average."""
         with Casebase.open(base) as opened:
-            habits, starts = count_moves(opened).habits()[None], starts_of(opened)
-        first = answers(starts, habits, "limit", rounds=1, hands=40_000)
-        later = answers(starts, habits, "limit", rounds=3, hands=40_000)
+            players, starts = count_moves(opened).players(), starts_of(opened)
+        first = answers(starts, [players], "limit", rounds=1, hands=40_000)
+        later = answers(starts, [players], "limit", rounds=3, hands=40_000)
+        habits = players.grid[None]
 
         def before_the_flop(own, value) -> float:
             return float((own[0, 0] * value[0, 0]).sum(axis=-1).mean())
@@ -478,33 +494,41 @@ class TestAnswers:
 
     def test_no_rounds_are_habits(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            habits, starts = count_moves(opened).habits()[None], starts_of(opened)
-        found = answers(starts, habits, "limit", rounds=0)
-        np.testing.assert_allclose(found.own, habits, atol=1e-12)
+            players, starts = count_moves(opened).players(), starts_of(opened)
+        found = answers(starts, [players], "limit", rounds=0)
+        np.testing.assert_allclose(found.own[0], players.grid, atol=1e-12)
         assert not found.value.any()
 
 
 class TestWorlds:
     def test_tilts_are_chances_and_do_what_they_say(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            habits = count_moves(opened).habits()
-        worlds = {tilt.name: tilted(habits, tilt) for tilt in TILTS}
-        np.testing.assert_allclose(worlds["as logged"], habits, atol=1e-12)
-        for chances in worlds.values():
-            assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
+            players = count_moves(opened).players()
+            _, bodies = next(iter(opened.read_records(200)))
+        played, terms, _ = replay_bodies(bodies)
+        tables, plain = played.tables, acting(played.tables, terms, players)
+        free = np.array([to_call(row) == 0 for row in tables])
+        faced = {}
+        for tilt in TILTS:
+            chances = acting(tables, terms, players.tilted(tilt.loose, tilt.push, tilt.ease))
+            assert chances.sum(axis=-1) == pytest.approx(np.ones(len(tables)))
             assert (chances >= 0).all()
-            assert not chances[:, :6, :, FOLD].any()
-        faced = {name: chances[0, 6:12].mean(axis=(0, 1)) for name, chances in worlds.items()}
+            assert not chances[free, FOLD].any()
+            faced[tilt.name] = chances[~free & (tables[:, STREET] == 0)].mean(axis=0)
+            if tilt.name == "as logged":
+                np.testing.assert_allclose(chances, plain, atol=1e-12)
         assert faced["looser"][FOLD] < faced["as logged"][FOLD] < faced["tighter"][FOLD]
         assert faced["wild"][RAISE] > faced["as logged"][RAISE]
         assert faced["calling"][CALL] > 0.7
 
-    @pytest.mark.parametrize("street", [0, 1])
-    def test_taken_for_twice_as_good(self, street: int) -> None:
-        shift = class_shift(street, 2.0)
-        assert shift.sum(axis=1) == pytest.approx(np.ones(CLASSES))
-        assert (shift @ np.arange(CLASSES) >= np.arange(CLASSES) - 1e-9).all()
-        np.testing.assert_allclose(class_shift(street, 1.0), np.eye(CLASSES), atol=1e-12)
+    def test_taken_for_twice_as_good(self) -> None:
+        before, after = taken_for(2.0)
+        assert (before[:169] >= np.arange(169)).all()
+        assert before[168] == 168
+        assert after[255] == 255
+        assert int(after[128]) == pytest.approx(191, abs=1)  # the better half is the best quarter
+        np.testing.assert_array_equal(taken_for(1.0)[1], np.arange(256))
+        np.testing.assert_array_equal(taken_for(1.0)[0, :169], np.arange(169))
 
     def test_a_table_is_told_by_what_it_does(self, base: Path) -> None:
         """Hands of callers make the calling world likely, and only there gains are what it says."""
@@ -555,3 +579,14 @@ class TestWorlds:
 
 def sitting(deal: int, seats: int) -> Sitting:
     return Sitting(np.array([deal]), np.arange(seats)[None], np.zeros(1, np.int64))
+
+
+def acting(tables, terms, players) -> np.ndarray:
+    """What players would do at tables, each with the hand it has there."""
+    known, space, codes, out = rooms(3)
+    found = np.empty((len(tables), 3))
+    for at, row in enumerate(tables):
+        known[:] = -1
+        chances(row, terms[at], mark_of(row, known, space), players, codes, out)
+        found[at] = out
+    return found
