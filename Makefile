@@ -40,3 +40,4 @@ docs: .venv/installed
 
 clean:
 	rm -rf .venv build dist *.egg-info $(DEMO)*
+	find cbr features similarity plugins -name '*.nb[ic]' -delete

@@ -10,6 +10,9 @@ matches are never those of a log, nor those by which constants were chosen.
 With --source it learns from any log that `cbr build` reads, and sits down at tables of that game
 with as many seats. The casebase that is left in --out has labels and learned weights: seat it
 anywhere as cbr:FILE.db.
+
+All rows take more than an hour on two cores; --only NAME, as often as wanted, plays those of these
+names (and `style=casper`, to compare with). What was learned is kept, so others can follow later.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.definitions import set_weights
+from cbr.errors import BadValue
 from cbr.rebuild import rebuild
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
@@ -84,7 +88,10 @@ def main() -> None:
             figures = _from_log(Path(given.source), out, given, pool)
         else:
             figures = [*_nine(out, given, pool), *_two(out, given, pool)]
-            _draw_sizes(figures, out / "sizes.png", given.logged)
+            if not given.only:
+                _draw_sizes(figures, out / "sizes.png", given.logged)
+    if not figures:
+        raise BadValue(f"no row is {' or '.join(given.only)}; without --only all are played")
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
@@ -97,7 +104,9 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    given = options("What CASPER's heir wins.", "heir").parse_args()
+    parser = options("What CASPER's heir wins.", "heir")
+    parser.add_argument("--only", action="append", metavar="NAME", help="play the row of this name")
+    given = parser.parse_args()
     given.logged = 3_000 if given.quick else 20_000
     given.cases = 1_000 if given.quick else 20_000
     given.rounds, given.answered = (2, 20_000) if given.quick else (ROUNDS, HANDS)
@@ -106,9 +115,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
-    log = teachers_log(out, given.logged, pool)
-
     def base(name: str, rounds: int | None = None, limit: int | None = None) -> Path:
+        log = teachers_log(out, given.logged, pool)
         return _labelled([log], out / name, given, pool, rounds, limit)
 
     heir = "cbr:{base}?weights=hand-picked"
@@ -218,7 +226,10 @@ def _seated(
     """Every bot among every kind of opponents; the first is what others are compared with."""
     figures = []
     first: dict[str, Played] = {}
-    for name, make in bots.items():
+    wanted = [name for name in bots if not given.only or name in given.only]
+    for name, make in bots.items() if wanted else ():
+        if name not in wanted and first:
+            continue
         spec = make()
         for other in opponents:
             others = setting.all_of(other)

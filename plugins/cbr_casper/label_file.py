@@ -21,7 +21,7 @@ from cbr.guard import one_line
 from cbr.whole import verify_place, whole_file
 from cbr_casper.worlds import NAMES, Worlds
 
-_FORMAT = "cbr-labels 3"
+_KIND, _VERSION = "cbr-labels", 3
 
 
 def verify_can_save(path: Path) -> None:
@@ -29,16 +29,18 @@ def verify_can_save(path: Path) -> None:
     verify_place(path)
     if path.exists() and path.stat().st_size:
         try:
-            _read(path)
+            known = _format(_arrays(path))[0] == _KIND
         except BadValue:
+            known = False
+        if not known:
             raise BadValue(
                 f"{path} is there and is no file of labels; choose another name, or remove it"
-            ) from None
+            )
 
 
 def save(base: Casebase, path: Path) -> int:
     """Write the labels of a casebase to a file; how many cases have some."""
-    parts: dict[str, NDArray[Any]] = {"format": np.array(_FORMAT)}
+    parts: dict[str, NDArray[Any]] = {"format": np.array(f"{_KIND} {_VERSION}")}
     cases = 0
     for stage in base.stages:
         solutions = {name: place for place, name in enumerate(base.case_type(stage).solutions)}
@@ -99,16 +101,33 @@ def _mark(base: Casebase, stage: str) -> str:
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
+    """What is in a file of labels of this version."""
+    parts = _arrays(path)
+    kind, version = _format(parts)
+    if kind != _KIND:
+        raise BadValue(f"{path} is no file of labels ({_KIND} {_VERSION})")
+    if version != str(_VERSION):
+        raise BadValue(
+            f"{path} has labels of another version of this program ({_KIND} {version}, not "
+            f"{_VERSION}); make them anew with cbr label --save"
+        )
+    return parts
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as found:
-            parts = {name: found[name] for name in found.files}
+            return {name: found[name] for name in found.files}
     except OSError as error:
         raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
     except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         raise BadValue(f"{path} is no file of labels ({type(error).__name__})") from None
-    if str(parts.get("format", "")) != _FORMAT:
-        raise BadValue(f"{path} is no file of labels that this program reads ({_FORMAT})")
-    return parts
+
+
+def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
+    """The kind of a file, and its version."""
+    kind, _, version = str(parts.get("format", "")).partition(" ")
+    return kind, version
 
 
 def _part(parts: dict[str, NDArray[Any]], path: Path, name: str) -> NDArray[Any]:

@@ -391,6 +391,13 @@ class TestLabels:
         answer = cbr("label", first, *few, "--save", first)
         assert answer.code == 2
         assert "is there and is no file of labels" in answer.err
+        # Labels of an older version are not read, but may be replaced.
+        old = self._with(tmp_path / "old.npz", labels, "format", np.array("cbr-labels 2"))
+        answer = cbr("label", second, "--load", old)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert "another version of this program (cbr-labels 2, not 3)" in answer.err
+        assert cbr("label", first, *few, "--save", old).code == 0
+        assert cbr("label", second, "--load", old).code == 0
         for wrong, says in (
             (tmp_path / "no.npz", "cannot read labels"),
             (base, "is no file of labels"),

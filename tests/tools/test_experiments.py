@@ -51,6 +51,21 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
     assert experiment.Setting("nolimit", 6).strong == ["miniloki*5"]
 
 
+def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
+    words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
+    with pytest.raises(SystemExit) as stopped:
+        told(heir.main, monkeypatch, *words, "--only", "nobody")
+    assert stopped.value.code == 2
+    assert "no row is nobody" in capsys.readouterr().err
+    told(heir.main, monkeypatch, *words, "--only", "style=casper", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["bot"], one["table"]) for one in found] == [
+        ("style=casper", "loki*5"),
+        ("style=casper", "lag*5"),
+    ]
+    assert (tmp_path / "o" / "heir.db").exists()
+
+
 @pytest.mark.parametrize("main", [casper.main, heir.main])
 @pytest.mark.parametrize(
     ("words", "says"),
