@@ -26,7 +26,7 @@ from cbr.spec import Spec
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, Beginner
 from cbr_casper.figures import Figures
-from cbr_casper.grid import TEMPERATURES, moves_of_solutions
+from cbr_casper.grid import moves_of_solutions
 from cbr_casper.joined import LearningStreet
 from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
@@ -205,23 +205,25 @@ class CaseBot:
 
 
 def _best_reuse(base: Casebase, learned: bool) -> str:
-    """How an heir reuses cases: by their values too, where it has some; it says what it lacks."""
+    """How an heir reuses cases: in limit by their values too, where it has some; it says what it
+    lacks. In no-limit what others do about a size is known too little, and imitation won more."""
+    limit = BETTING[base.domain] == "limit"
     bare = [stage for stage in base.stages if not base.valued(stage)]
     if Worlds.fewer_hands(base, _FEW):
         bare = list(base.stages)
     lacks = []
     if not learned:
         lacks.append("learned weights (`cbr learn-weights`, then `cbr weights set`)")
-    if bare:
+    if bare and limit:
         where = "" if len(bare) == len(base.stages) else f" of the {bare[0]}"
         rough = f", or too rough ones from fewer than {_FEW} hands" if base.has_values else ""
         lacks.append(f"values{where}{rough}, so the CBR bot imitates (`cbr label` estimates them)")
     # Every process of a match builds the bot; one of them says it.
     if lacks and parent_process() is None:
         warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)
-    if len(bare) == len(base.stages):
+    if not limit or len(bare) == len(base.stages):
         return ""
-    return f"worth?temperature={TEMPERATURES[BETTING[base.domain]]}"
+    return "worth"
 
 
 def _has_learned_weights(base: Casebase) -> bool:

@@ -359,7 +359,7 @@ class TestLabels:
         answer = cbr("label", copy, "--cases", 30, "--deals", 10, "--hands", 2000, "--json")
         assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
         bot = CaseBot(str(copy))
-        assert {street.reuse for street in bot.streets} == {"worth?temperature=0.1"}
+        assert {street.reuse for street in bot.streets} == {"worth"}
         assert bot.worlds is None  # 900 hands are too few to adapt by
         with Casebase.open(copy, write=True) as opened, opened.transaction():
             opened.put_learned("worlds.hands", np.array([4_000]))
@@ -466,12 +466,17 @@ class TestLabels:
         for stage, case in {row[:2] for row in rows}:
             of_case = {row[2][0] for row in rows if row[:2] == (stage, case)}
             assert of_case <= set("kb") or of_case <= set("fcr") or of_case <= set("kr")
+        # It imitates unless it is asked for more.
+        plain = {street.reuse for street in CaseBot(str(no_limit)).streets}
+        assert {street.reuse for street in CaseBot(str(copy)).streets} == plain
+        valued = f"cbr:{copy}?reuse=worth?temperature=4"
+        assert {street.reuse for street in build_bot(valued, "nolimit").streets} == {"worth?temperature=4"}
         match = Match(
-            players_of([f"cbr:{copy}", "lag?size=1/2", "random"]),
+            players_of([f"cbr:{copy}", valued, "lag?size=1/2", "random"]),
             hands=90,
             game=Game("nolimit", 50, 100),
         )
-        assert lines_of(match, play(match))[0].faults == {}
+        assert [line.faults for line in lines_of(match, play(match))[:2]] == [{}, {}]
 
     def test_what_is_refused(self, cbr, base: Path, cars_db: Path) -> None:
         for words, says in (
