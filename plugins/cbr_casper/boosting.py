@@ -43,7 +43,7 @@ def fit(codes: Codes, move: Ints, start: Floats, held: NDArray[np.bool_], most: 
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     log = start.copy()
     found: list[tuple[Codes, Codes, Floats]] = []
-    best, kept = _loss(log[tested], move[tested]), 0
+    best, kept = log_loss(log[tested], move[tested]), 0
     mine, bins = np.ascontiguousarray(codes[learned]), int(codes.max(initial=0)) + 1
     while len(found) < most and len(found) < kept + _PATIENCE:
         now = log[learned]
@@ -54,7 +54,7 @@ def fit(codes: Codes, move: Ints, start: Floats, held: NDArray[np.bool_], most: 
         _fill(mine, gradient, curve, feature, cut, leaf)
         _add(codes, feature, cut, leaf, log)
         found.append((feature, cut, leaf))
-        loss = _loss(log[tested], move[tested])
+        loss = log_loss(log[tested], move[tested])
         if loss < best - 1e-6:
             best, kept = loss, len(found)
     return Trees(
@@ -64,7 +64,15 @@ def fit(codes: Codes, move: Ints, start: Floats, held: NDArray[np.bool_], most: 
     )
 
 
-def _loss(log: Floats, move: Ints) -> float:
+def refined(trees: Trees, codes: Codes, start: Floats) -> Floats:
+    """Logarithms of chances [n, moves] of decisions with codes [n, f] after trees; not in sum 1."""
+    log = start.copy()
+    for feature, cut, leaf in zip(*trees, strict=True):
+        _add(codes, feature, cut, leaf, log)
+    return log
+
+
+def log_loss(log: Floats, move: Ints) -> float:
     """Mean log-loss of moves [n] by logarithms of chances [n, moves], not in sum 1."""
     if not len(move):
         return 0.0

@@ -78,6 +78,12 @@ class Decisions(NamedTuple):
         at = np.ravel_multi_index((*self.cell.T.astype(np.int64), self.move), shape)
         return np.bincount(at, minlength=int(np.prod(shape))).reshape(shape)
 
+    def seen(self, players: int, moves: int) -> Ints:
+        """How often each of so many players made each move, [players, 4, CONTEXTS, moves]."""
+        seen = np.zeros((players, 4, CONTEXTS, moves), np.int64)
+        np.add.at(seen, (self.who, *self.cell[:, :2].T, self.move), 1)
+        return seen
+
 
 class Counts(NamedTuple):
     """What players did: decisions with known cards, and how often each made which moves in all,
@@ -125,8 +131,7 @@ def count_moves(base: Casebase) -> Counts:
     )
     places = {name: place for place, (name, _) in enumerate(hands.most_common(_APART))}
     moves = RAISE + len(SIZES[BETTING[base.domain]])
-    seen = np.zeros((len(places) + 1, 4, CONTEXTS, moves), np.int64)
-    found = []
+    found, seen = [], np.zeros((len(places) + 1, 4, CONTEXTS, moves), np.int64)
     for numbers, bodies in base.read_records(BATCH):
         played, terms, names = replay_bodies(bodies)
         assert played.tables is not None
@@ -135,10 +140,9 @@ def count_moves(base: Casebase) -> Counts:
         cell = np.full((len(move), 3), -1, np.int16)
         codes = np.zeros((len(move), CODES), np.uint8)
         _look(played.tables, terms, cell, codes)
-        np.add.at(seen, (who, *cell[:, :2].T, move), 1)
-        hand = np.array(numbers, np.int64)[played.hand]
-        known = cell[:, 2] >= 0
-        found.append(Decisions(cell, codes, move, who, hand).take(known))
+        some = Decisions(cell, codes, move, who, np.array(numbers, np.int64)[played.hand])
+        seen += some.seen(*seen.shape[::3])
+        found.append(some.take(cell[:, 2] >= 0))
     return Counts(Decisions(*map(np.concatenate, zip(*found, strict=True))), seen)
 
 

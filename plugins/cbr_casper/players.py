@@ -92,6 +92,12 @@ class Players(NamedTuple):
             feature[street, :n], cut[street, :n], leaf[street, :n] = one
         return cls(grid, feature, cut, leaf, trees, taken_for(1.0), 0.0, 0.0)
 
+    def refined_by(self, street: int) -> Trees:
+        """The trees of a street."""
+        count = self.trees[street]
+        leaf = self.leaf[street, :count].astype(np.float64)
+        return Trees(self.feature[street, :count], self.cut[street, :count], leaf)
+
     def tilted(self, loose: float, push: float, ease: float) -> Players:
         """The same who take their hands for better or worse, and raise more or less."""
         return self._replace(taken=taken_for(loose), push=push, ease=ease)

@@ -13,7 +13,7 @@ from cbr.plugins import default_plugins
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of
-from cbr_casper.boosting import DEPTH, Trees, fit, leaf_of
+from cbr_casper.boosting import DEPTH, Trees, fit, leaf_of, refined
 from cbr_casper.habits import Decisions, count_moves
 from cbr_casper.players import CODES
 
@@ -45,6 +45,9 @@ def test_a_rule_is_found() -> None:
     assert set(np.unique(trees.feature[:3])) <= {1, 3}
     new, done, before = made(500, 2)
     found = added(trees, new, before)[np.arange(500), done]
+    quick = np.exp(refined(trees, new, before))
+    quick /= quick.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(quick, added(trees, new, before), atol=1e-12)
     # Nine in ten follow the rule, and a third of the others happen to.
     best = np.where(found > 0.5, np.log(0.9 + 0.1 / 3), np.log(0.1 / 3)).mean()
     assert np.log(found).mean() == pytest.approx(best, abs=0.1)
@@ -93,9 +96,7 @@ def losses(players, asked: Decisions) -> tuple[float, float]:
     for street in range(4):
         mine = asked.take(asked.cell[:, 0] == street)
         start = np.log(np.maximum(players.grid[tuple(mine.cell.T.astype(int))], 1e-9))
-        some = slice(0, players.trees[street])
-        parts = (players.feature, players.cut, players.leaf)
-        trees = Trees(*(part[street, some] for part in parts))
+        trees = players.refined_by(street)
         for place, shares in enumerate((np.exp(start), added(trees, mine.codes, start))):
             found[place] += np.log(shares[np.arange(len(mine.move)), mine.move]).tolist()
     return -float(np.mean(found[0])), -float(np.mean(found[1]))

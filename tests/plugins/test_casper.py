@@ -470,7 +470,9 @@ class TestLabels:
         plain = {street.reuse for street in CaseBot(str(no_limit)).streets}
         assert {street.reuse for street in CaseBot(str(copy)).streets} == plain
         valued = f"cbr:{copy}?reuse=worth?temperature=4"
-        assert {street.reuse for street in build_bot(valued, "nolimit").streets} == {"worth?temperature=4"}
+        assert {street.reuse for street in build_bot(valued, "nolimit").streets} == {
+            "worth?temperature=4"
+        }
         match = Match(
             players_of([f"cbr:{copy}", valued, "lag?size=1/2", "random"]),
             hands=90,

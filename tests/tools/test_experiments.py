@@ -11,6 +11,7 @@ from conftest import ROOT
 
 import casper
 import experiment
+import habits
 import heir
 
 SAMPLE = str(ROOT / "casebases" / "sample.phhs")
@@ -64,6 +65,17 @@ def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> No
         ("style=casper", "lag*5"),
     ]
     assert (tmp_path / "o" / "heir.db").exists()
+
+
+def test_how_well_players_are_predicted(tmp_path: Path, monkeypatch, capsys) -> None:
+    base = experiment.built([Path(SAMPLE)], tmp_path / "six.db")
+    told(habits.main, monkeypatch, base, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert [one["street"] for one in found] == ["preflop", "flop", "turn", "river"]
+    # Those of the sample act at random: there is nothing to find in what they hold.
+    assert all(one["trees"] < one["grid"] + 0.05 < 1.4 for one in found)
+    told(habits.main, monkeypatch, base)
+    assert "with trees" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("main", [casper.main, heir.main])

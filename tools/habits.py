@@ -1,0 +1,61 @@
+"""How well players are predicted, by the grid and with trees: `python tools/habits.py FILE.db`.
+
+Learns from the first half of the hands of a casebase, and predicts those decisions of the other
+half of which the cards are known. It is what simulated play of `cbr label` rests on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from cbr.casebase import Casebase
+from cbr.cli.output import table
+from cbr_casper.boosting import log_loss, refined
+from cbr_casper.habits import Counts, count_moves
+from cbr_holdem.table.game import STREETS
+from experiment import run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How well players are predicted.")
+    parser.add_argument("file", type=Path, help="a casebase of hold'em")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    given = parser.parse_args()
+    with Casebase.open(given.file) as base:
+        found = losses(count_moves(base))
+    if given.json:
+        print(json.dumps(found, indent=2))
+        return
+    rows = [(one["street"], one["decisions"], one["grid"], one["trees"]) for one in found]
+    heads = ["street", "decisions", "by the grid", "with trees"]
+    table(f"{given.file}: log-loss of what players do in hands that were not known", heads, rows)
+
+
+def losses(counts: Counts) -> list[dict[str, str | int | float]]:
+    """By street, of the second half by the first."""
+    decisions, (players, _, _, moves) = counts.decisions, counts.seen.shape
+    first = decisions.hand <= np.median(np.unique(decisions.hand))
+    known = decisions.take(first)
+    learned = Counts(known, known.seen(players, moves)).players()
+    found: list[dict[str, str | int | float]] = []
+    for number, street in enumerate(STREETS):
+        asked = decisions.take(~first & (decisions.cell[:, 0] == number))
+        start = np.log(np.maximum(learned.grid[tuple(asked.cell.T.astype(np.int64))], 1e-9))
+        more = refined(learned.refined_by(number), asked.codes, start)
+        found.append(
+            {
+                "street": street,
+                "decisions": len(asked.move),
+                "grid": round(log_loss(start, asked.move), 4),
+                "trees": round(log_loss(more, asked.move), 4),
+            }
+        )
+    return found
+
+
+if __name__ == "__main__":
+    run(main)
