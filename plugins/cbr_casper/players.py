@@ -98,6 +98,10 @@ class Players(NamedTuple):
         leaf = self.leaf[street, :count].astype(np.float64)
         return Trees(self.feature[street, :count], self.cut[street, :count], leaf)
 
+    def plain(self) -> Players:
+        """The same by habits of the grid alone."""
+        return self._replace(trees=np.zeros_like(self.trees))
+
     def tilted(self, loose: float, push: float, ease: float) -> Players:
         """The same who take their hands for better or worse, and raise more or less."""
         return self._replace(taken=taken_for(loose), push=push, ease=ease)

@@ -82,9 +82,10 @@ _OWN = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """The players of the casebase's own world and our answer to them, `own` [4, CONTEXTS, CLASSES,
-    moves]; for each world what moves are worth to who answers to it, `value` [worlds, 4, CONTEXTS,
-    CLASSES, moves], and how often they are `seen`, [worlds, 4, CONTEXTS, moves]."""
+    """The players of the casebase and our answer to them, `own` [4, CONTEXTS, CLASSES, moves], by
+    which cases are labelled; and for each world what moves are worth to who answers to it, `value`
+    [worlds, 4, CONTEXTS, CLASSES, moves], and how often they are `seen`, [worlds, 4, CONTEXTS,
+    moves]."""
 
     players: Players
     own: Floats
@@ -108,11 +109,15 @@ class Worlds:
         everybody = counts.players()
         worlds = [everybody]
         if betting == "limit":
-            worlds = [everybody.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in TILTS]
+            # What is exact about the players of the log is not known of strangers. With trees it
+            # took longer, and won no more.
+            plain = everybody.plain()
+            worlds += [plain.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in TILTS]
             groups = groups_of(counts.seen[:-1])
-            worlds += [counts.players(group) for group in groups if len(groups) > 1]
+            worlds += [counts.players(group).plain() for group in groups if len(groups) > 1]
         found = answers(starts_of(base), worlds, betting, seed, rounds, hands, pool, progress)
-        return cls(everybody, found.own[0], found.value, found.seen)
+        first = 1 if len(worlds) > 1 else 0
+        return cls(everybody, found.own[0], found.value[first:], found.seen[first:])
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """Arrays by name, from which it can be made again."""
