@@ -14,8 +14,9 @@ import numpy as np
 
 from cbr.casebase import Casebase
 from cbr.cli.output import table
+from cbr.errors import BadValue
 from cbr_casper.boosting import log_loss, refined
-from cbr_casper.habits import Counts, count_moves
+from cbr_casper.habits import Counts, count_moves, hides_folds
 from cbr_holdem.table.game import STREETS
 from experiment import run
 
@@ -26,7 +27,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     given = parser.parse_args()
     with Casebase.open(given.file) as base:
-        found = losses(count_moves(base))
+        counts = count_moves(base)
+    if hides_folds(counts.decisions.counted(counts.seen.shape[-1]), counts.seen):
+        raise BadValue(f"{given.file} hides most cards of those who fold, so trees learn nothing")
+    found = losses(counts)
     if given.json:
         print(json.dumps(found, indent=2))
         return

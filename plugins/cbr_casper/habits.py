@@ -48,6 +48,8 @@ _NEVER = 1e-3
 #: Trees of a street at most; decisions that they are learned from; and of how many hands one is
 #: held out, to see how many trees help.
 _TREES, _ROWS, _HELD = 60, 100_000, 5
+#: Decisions of a street below which trees would learn luck.
+_FEWEST = 1_000
 #: FOLD, CALL or RAISE of each of `ACTIONS`.
 _KINDS = np.array([FOLD, CALL, CALL, RAISE, RAISE])
 #: Records that are replayed at a time.
@@ -101,7 +103,7 @@ class Counts(NamedTuple):
         known, in_all = mine.counted(moves), seen.sum(axis=0)
         grid = smoothed(known, in_all)
         # Trees cannot learn from cards that nobody saw.
-        return Players.of(grid, () if _hides_folds(known, in_all) else _trees(mine, moves))
+        return Players.of(grid, () if hides_folds(known, in_all) else _trees(mine, moves))
 
 
 def _trees(decisions: Decisions, moves: int) -> list[Trees]:
@@ -116,7 +118,8 @@ def _trees(decisions: Decisions, moves: int) -> list[Trees]:
         every = -(-int(mine.sum()) // _ROWS) or 1
         some = decisions.take(mine & (decisions.hand // _HELD % every == 0))
         start = log[tuple(some.cell.T.astype(np.int64))]
-        found.append(fit(some.codes, some.move, start, some.hand % _HELD == 0, _TREES))
+        most = _TREES if len(some.move) >= _FEWEST else 0
+        found.append(fit(some.codes, some.move, start, some.hand % _HELD == 0, most))
     return found
 
 
@@ -215,7 +218,7 @@ def _look(tables: Any, terms: Any, cell: Any, codes: Any) -> None:
             look(r, terms[i], raiser, mark, codes[i])
 
 
-def _hides_folds(known: Ints, seen: Ints) -> bool:
+def hides_folds(known: Ints, seen: Ints) -> bool:
     """Whether most cards of those who fold are not known."""
     return bool(2 * known[..., FOLD].sum() < seen[..., FOLD].sum())
 
@@ -234,7 +237,7 @@ def smoothed(known: Ints, seen: Ints) -> Floats:
             alike = np.stack([near(street, width) for street in range(4)])[:, None, None]
             chances = _shares(alike @ counts + _LEAN * chances)
     chances = _shares(by_due + _LEAN_LAST * chances).reshape(known.shape)
-    if _hides_folds(known, seen):
+    if hides_folds(known, seen):
         chances = _with_folds(chances, seen.astype(np.float64))
     free = slice(0, CONTEXTS // DUE)
     chances[:, free, :, CALL] += chances[:, free, :, FOLD]

@@ -90,6 +90,14 @@ def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) ->
     assert refined < plain - gain + 0.005
 
 
+def test_few_decisions_make_no_trees(tmp_path: Path) -> None:
+    match = Match(players_of(["loki*3"]), hands=60, seed=1, duplicate=False, keep_hands=True)
+    write(play(match).hands, tmp_path / "few.phhs")
+    build([tmp_path / "few.phhs"], tmp_path / "few.db", plugins=default_plugins())
+    with Casebase.open(tmp_path / "few.db") as base:
+        assert count_moves(base).players().trees.tolist() == [0, 0, 0, 0]
+
+
 def losses(players, asked: Decisions) -> tuple[float, float]:
     """Log-loss by the grid alone, and with the trees."""
     found: list[list[float]] = [[], []]
