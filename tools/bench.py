@@ -27,7 +27,10 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="the long version")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     given = parser.parse_args()
-    rows: list[Row] = importlib.import_module(f"benches.{given.name}").rows(given.full)
+    try:
+        rows: list[Row] = importlib.import_module(f"benches.{given.name}").rows(given.full)
+    except ModuleNotFoundError as error:
+        parser.exit(2, f"Error: no {error.name} to compare with; pip install -e '.[bench]'\n")
     if given.json:
         print(json.dumps({"bench": given.name, "rows": [asdict(row) for row in rows]}, indent=2))
         return
