@@ -94,8 +94,8 @@ class Counts(NamedTuple):
     decisions: Decisions
     seen: Ints
 
-    def players(self, group: Sequence[int] | None = None) -> Players:
-        """How some of them act, or all."""
+    def players(self, group: Sequence[int] | None = None, exact: bool = True) -> Players:
+        """How some of them act, or all; by the grid alone if it need not be `exact`."""
         mine, seen = self.decisions, self.seen
         if group is not None:
             mine, seen = mine.take(np.isin(mine.who, group)), seen[list(group)]
@@ -103,7 +103,8 @@ class Counts(NamedTuple):
         known, in_all = mine.counted(moves), seen.sum(axis=0)
         grid = smoothed(known, in_all)
         # Trees cannot learn from cards that nobody saw.
-        return Players.of(grid, () if hides_folds(known, in_all) else _trees(mine, moves))
+        exact = exact and not hides_folds(known, in_all)
+        return Players.of(grid, _trees(mine, moves) if exact else ())
 
 
 def _trees(decisions: Decisions, moves: int) -> list[Trees]:

@@ -114,7 +114,7 @@ class Worlds:
             plain = everybody.plain()
             worlds += [plain.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in TILTS]
             groups = groups_of(counts.seen[:-1])
-            worlds += [counts.players(group).plain() for group in groups if len(groups) > 1]
+            worlds += [counts.players(group, exact=False) for group in groups if len(groups) > 1]
         found = answers(starts_of(base), worlds, betting, seed, rounds, hands, pool, progress)
         first = 1 if len(worlds) > 1 else 0
         return cls(everybody, found.own[0], found.value[first:], found.seen[first:])
