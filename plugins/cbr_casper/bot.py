@@ -141,7 +141,7 @@ class CaseBot:
         shares = np.zeros((situations.count, 3))
         to = np.zeros(situations.count, np.int64)
         drawn = None if self.games == ("limit",) else chance.random()
-        gains = self._gains(situations, memory)
+        table = self._table(situations, memory)
         sessions: list[Session] = []
         if self.learning is not None and memory is not None:
             sessions = self.learning.sessions(memory, situations.game, chance)
@@ -150,9 +150,11 @@ class CaseBot:
             if len(here):
                 some = situations.take(here)
                 answer = self._answer(street, some, [sessions[at] for at in here if sessions])
-                if gains is not None:
-                    exponents = gains[here] / self.temperature
-                    answer = answer.tilted(exponents[:, moves_of_solutions(street.solutions)])
+                if table is not None:
+                    known, elsewhere = table
+                    exponents = elsewhere[here] / self.temperature
+                    exponents = exponents[:, moves_of_solutions(street.solutions)]
+                    answer = answer.tilted(known[here], exponents)
                 self.figures.add(STREETS[number], answer)
                 shares[here] = triples(answer.chances, street.solutions)
                 if drawn is not None:
@@ -168,13 +170,14 @@ class CaseBot:
         )
         return answer
 
-    def _gains(self, situations: Pending, memory: Any) -> Floats | None:
-        """What moves are worth at this table more than at those of the casebase, [n, moves]."""
+    def _table(self, situations: Pending, memory: Any) -> tuple[Floats, Floats] | None:
+        """How likely tables are like those of the casebase [n], and what moves are worth if they
+        are not, as far as that is likely, [n, moves]."""
         if self.worlds is None or memory is None:
             return None
         self.terms = situations.game.terms
         likely = self.worlds.likely(memory["told"])
-        return self.worlds.gains(situations.seen(), self.terms, likely)
+        return likely[:, 0], self.worlds.elsewhere(situations.seen(), self.terms, likely)
 
     def remember(self, tables: Ints, seats: Ints, memory: Any) -> None:
         if self.worlds is not None and self.terms is not None:  # else it was never asked
@@ -197,10 +200,12 @@ class CaseBot:
                 street = street.telling(session)
         if isinstance(street, Beginner):
             return more
-        here, gains = None, self._gains(situations, memory)
-        if gains is not None and self.worlds is not None:
+        here, table = None, self._table(situations, memory)
+        if table is not None and self.worlds is not None:
+            known, elsewhere = table
             likely = self.worlds.said(self.worlds.likely(memory["told"])[0])
-            here = Here(gains[:, moves_of_solutions(street.solutions)], self.temperature, likely)
+            elsewhere = elsewhere[:, moves_of_solutions(street.solutions)]
+            here = Here(known, elsewhere, self.temperature, likely)
         return "\n".join(filter(None, [why(street, situations, may, here), more]))
 
 

@@ -41,9 +41,11 @@ class Chances:
     cases: Floats
     below: Floats
 
-    def tilted(self, exponents: Floats) -> Self:
-        """The same with chances times e^exponents [n, solutions]."""
-        chances = self.chances * np.exp(exponents - exponents.max(axis=1, keepdims=True))
+    def tilted(self, power: Floats, exponents: Floats) -> Self:
+        """The same with chances to a power [n], times e^exponents [n, solutions]; what has no
+        chance gets none."""
+        chances = np.where(self.chances > 0.0, self.chances ** power[:, None], 0.0)
+        chances *= np.exp(exponents - exponents.max(axis=1, keepdims=True))
         total = chances.sum(axis=1, keepdims=True)
         tilted = np.where(total > 1e-12, chances / np.maximum(total, 1e-300), self.chances)
         return dataclasses.replace(self, chances=tilted)

@@ -29,10 +29,12 @@ _NEAR, _DIFFERENT = 4, 3
 
 
 class Here(NamedTuple):
-    """What a bot knows of its table: what solutions are worth more than elsewhere [1, solutions],
-    the temperature by which that counts, and which worlds are likely, in words."""
+    """What a bot knows of its table: how likely it is like those of the casebase [1], what
+    solutions are worth if it is not, as far as that is likely, [1, solutions], the temperature by
+    which that counts, and which worlds are likely, in words."""
 
-    gains: NDArray[np.float64]
+    known: NDArray[np.float64]
+    elsewhere: NDArray[np.float64]
     temperature: float
     worlds: str
 
@@ -42,10 +44,8 @@ def why(
 ) -> str:
     """One decision on a street, where `allowed` [1, solutions] is legal."""
     answer = street.answer(situations, allowed)
-    gains = np.zeros(len(street.solutions))
     if here is not None:
-        answer = answer.tilted(here.gains / here.temperature)
-        gains = here.gains[0]
+        answer = answer.tilted(here.known, here.elsewhere / here.temperature)
     retrieved = answer.retrieved[0]
     legal = [name for name, may in zip(street.solutions, allowed[0], strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
@@ -56,7 +56,7 @@ def why(
         retrieved.taken,
         retrieved.mean_outcome(),
         worth,
-        worth + gains if here else np.full(len(gains), np.nan),
+        here.known[0] * worth + here.elsewhere[0] if here else np.full(len(worth), np.nan),
     )
     actions = {
         name: _Action(*figures)

@@ -3,8 +3,9 @@
 The habits of all players of the casebase are one world. Others are the same with hands taken for
 better or worse, and with more or fewer raises; and where the casebase has players of several kinds,
 each of these. A world has its own answer, found by simulated play when cases are labelled.
-At a table the bot sees what the others do, and so how likely each world is; a move is then worth
-what its cases say, and what the grid says that the move gains in these worlds.
+At a table the bot sees what the others do, and so how likely each world is. A move is then worth
+what cases say, as far as the table is likely one of the casebase's own, and what the grid says in
+the others.
 """
 
 from __future__ import annotations
@@ -213,11 +214,11 @@ class Worlds:
         first = np.argsort(-likely, kind="stable")[:3]
         return ", ".join(f"{names[at]} ({likely[at]:.0%})" for at in first if likely[at] >= 0.05)
 
-    def gains(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
-        """What moves are worth in these worlds more than in the casebase's own, [n, moves], for the
-        players to act at some tables."""
+    def elsewhere(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
+        """What moves are worth in other worlds than the casebase's own, each counted as `likely`
+        [n, worlds] it is, [n, moves], for the players to act at some tables."""
         out = np.zeros((len(seen), self.value.shape[-1]))
-        _gains(seen, terms, self.value, likely, out)
+        _elsewhere(seen, terms, self.value, likely, out)
         return out
 
     def listen(self, tables: Ints, terms: Ints, seats: Ints, told: Floats) -> None:
@@ -229,7 +230,7 @@ class Worlds:
 
 
 @njit(cache=True)
-def _gains(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
+def _elsewhere(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
     known, space, _, _ = rooms(1)
     for i in range(len(tables)):
         r = tables[i]
@@ -238,8 +239,7 @@ def _gains(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
         cards = class_of(street, mark_of(r, known, space))
         for world in range(1, len(value)):
             for move in range(value.shape[-1]):
-                more = value[world, street, at, cards, move] - value[0, street, at, cards, move]
-                out[i, move] += likely[i, world] * more
+                out[i, move] += likely[i, world] * value[world, street, at, cards, move]
 
 
 @njit(cache=True)

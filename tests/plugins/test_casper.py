@@ -31,6 +31,7 @@ from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
 from cbr_casper.label import label, unlabelled
 from cbr_casper.players import CODES, Strategies, chances, rooms
 from cbr_casper.rollouts import values
+from cbr_casper.streets import Chances
 from cbr_casper.worlds import TILTS, Worlds
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.replay import replay
@@ -545,7 +546,7 @@ class TestWorlds:
         np.testing.assert_array_equal(taken_for(1.0)[0, :169], np.arange(169))
 
     def test_a_table_is_told_by_what_it_does(self, base: Path) -> None:
-        """Hands of callers make the calling world likely, and only there gains are what it says."""
+        """Hands of callers make the calling world likely, and moves are worth what it says."""
         with Casebase.open(base) as opened:
             worlds = Worlds.find(opened, rounds=1, hands=20_000)
         names = [tilt.name for tilt in TILTS]
@@ -572,8 +573,24 @@ class TestWorlds:
         start = worlds.likely(np.zeros((1, len(worlds.value))))[0]
         assert start[0] == pytest.approx(0.6)
         rows = room.play(sitting(0, 5))
-        sure = np.eye(len(worlds.value))[:1]
-        assert not worlds.gains(rows * 0, match.game.terms, sure).any()
+        sure = np.eye(len(worlds.value))
+        assert not worlds.elsewhere(rows * 0, match.game.terms, sure[:1]).any()
+        calling = names.index("calling")
+        there = sure[calling : calling + 1]
+        whole = worlds.elsewhere(rows * 0, match.game.terms, there)
+        assert (worlds.value[calling] == whole).all(axis=-1).any()
+        half = worlds.elsewhere(rows * 0, match.game.terms, 0.5 * there)
+        np.testing.assert_allclose(half, 0.5 * whole)
+
+    def test_cases_count_as_far_as_the_table_is_like_theirs(self) -> None:
+        chances = np.array([[0.0, 0.2, 0.8]])
+        cases = Chances(chances, *np.zeros((3, 1)))
+        level, tilt = np.zeros((1, 3)), np.array([[9.0, np.log(3.0), 0.0]])
+        np.testing.assert_allclose(cases.tilted(np.ones(1), level).chances, chances)
+        stranger = cases.tilted(np.zeros(1), tilt).chances
+        np.testing.assert_allclose(stranger, [[0.0, 0.75, 0.25]])
+        between = cases.tilted(np.full(1, 0.5), tilt).chances
+        np.testing.assert_allclose(between, [[0.0, 0.6, 0.4]])
 
     def test_they_are_kept_in_the_casebase(self, base: Path, tmp_path: Path) -> None:
         import shutil
