@@ -41,6 +41,7 @@ from cbr_holdem.table.rules import (
     ACTOR,
     CALL,
     FOLD,
+    HISTORY,
     MOVES,
     PAID,
     PARTS,
@@ -238,8 +239,10 @@ def _round(
             if r[ACTOR] != hero:
                 chances(r, of_game, mark, others, codes, likely)
                 move = drawn_move(likely, drawn)
-                seen[street, at, move] += 1
                 play_move(r, of_game, sizes, move)
+                # Where nobody may raise any more it became a call.
+                kind = r[HISTORY + r[MOVES] - 1] >> 4 & 3
+                seen[street, at, move if kind == RAISE else kind] += 1
                 continue
             cards = class_of(street, mark)
             legal[:] = True

@@ -30,7 +30,7 @@ from cbr_casper.grid import moves_of_solutions
 from cbr_casper.joined import LearningStreet
 from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
-from cbr_casper.streets import Chances, Street
+from cbr_casper.streets import Chances, Here, Street
 from cbr_casper.worlds import Worlds
 from cbr_holdem.situation.actions import SHARES, SIZES
 from cbr_holdem.situation.case_types import BETTING, LIMIT
@@ -141,7 +141,6 @@ class CaseBot:
         shares = np.zeros((situations.count, 3))
         to = np.zeros(situations.count, np.int64)
         drawn = None if self.games == ("limit",) else chance.random()
-        table = self._table(situations, memory)
         sessions: list[Session] = []
         if self.learning is not None and memory is not None:
             sessions = self.learning.sessions(memory, situations.game, chance)
@@ -150,11 +149,9 @@ class CaseBot:
             if len(here):
                 some = situations.take(here)
                 answer = self._answer(street, some, [sessions[at] for at in here if sessions])
+                table = self._here(some, memory[here] if memory is not None else None, street)
                 if table is not None:
-                    known, elsewhere = table
-                    exponents = elsewhere[here] / self.temperature
-                    exponents = exponents[:, moves_of_solutions(street.solutions)]
-                    answer = answer.tilted(known[here], exponents)
+                    answer = answer.at(table)
                 self.figures.add(STREETS[number], answer)
                 shares[here] = triples(answer.chances, street.solutions)
                 if drawn is not None:
@@ -170,14 +167,14 @@ class CaseBot:
         )
         return answer
 
-    def _table(self, situations: Pending, memory: Any) -> tuple[Floats, Floats] | None:
-        """How likely tables are like those of the casebase [n], and what moves are worth if they
-        are not, as far as that is likely, [n, moves]."""
+    def _here(self, situations: Pending, memory: Any, street: Any) -> Here | None:
+        """What is known of the tables of decisions on a street."""
         if self.worlds is None or memory is None:
             return None
         self.terms = situations.game.terms
         likely = self.worlds.likely(memory["told"])
-        return likely[:, 0], self.worlds.elsewhere(situations.seen(), self.terms, likely)
+        worth = self.worlds.worth(situations.seen(), self.terms, likely)
+        return Here(likely, worth[..., moves_of_solutions(street.solutions)], self.temperature)
 
     def remember(self, tables: Ints, seats: Ints, memory: Any) -> None:
         if self.worlds is not None and self.terms is not None:  # else it was never asked
@@ -189,7 +186,7 @@ class CaseBot:
 
     def explain(self, situations: Pending, memory: Any) -> str:
         """Why it acts as it does in one situation."""
-        from cbr_casper.why import Here, why
+        from cbr_casper.why import why
 
         street, more = self.streets[int(situations.place[0, 0])], ""
         may = legal(situations, street.solutions)
@@ -200,13 +197,10 @@ class CaseBot:
                 street = street.telling(session)
         if isinstance(street, Beginner):
             return more
-        here, table = None, self._table(situations, memory)
-        if table is not None and self.worlds is not None:
-            known, elsewhere = table
-            likely = self.worlds.said(self.worlds.likely(memory["told"])[0])
-            elsewhere = elsewhere[:, moves_of_solutions(street.solutions)]
-            here = Here(known, elsewhere, self.temperature, likely)
-        return "\n".join(filter(None, [why(street, situations, may, here), more]))
+        here, seems = self._here(situations, memory, street), ""
+        if here is not None and self.worlds is not None:
+            seems = self.worlds.said(here.likely[0])
+        return "\n".join(filter(None, [why(street, situations, may, here, seems), more]))
 
 
 def _best_reuse(base: Casebase, learned: bool) -> str:

@@ -72,7 +72,8 @@ class Beginner:
         chances = best / best.sum(axis=1, keepdims=True)
         cases = np.bincount(found.target, minlength=len(chances)).astype(np.float64)
         alike = np.bincount(found.target, found.similarity, len(chances)) / np.maximum(cases, 1.0)
-        return Chances(chances, alike, cases, (cases == 0.0).astype(np.float64))
+        none = (cases == 0.0).astype(np.float64)
+        return Chances(chances, alike, cases, none, np.zeros(len(chances)))
 
     def _found(self, sessions: Sequence[Session], situations: Pending) -> tuple[Near, Floats]:
         """Own cases of each target, and how much each counts."""

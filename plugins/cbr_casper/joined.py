@@ -20,7 +20,7 @@ from cbr.reuse import reuse_many
 from cbr.spec import Spec
 from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
-from cbr_casper.streets import Answer, Flags, Street, codes_of
+from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS
 
@@ -145,8 +145,8 @@ class LearningStreet(Street):
         codes = codes_of(self.case_type, situations)
         keys = codes.view(f"V{codes.shape[1] * codes.itemsize}").reshape(-1).tolist()
         rows = self._sums.rows(keys, lambda new: self._summed(codes[new]))
-        similarity, cases, below = rows[:, :3].T
-        tables = rows[:, 3:].reshape(len(rows), len(PARTS), -1).transpose(1, 0, 2)
+        alike, cases, below, valued = rows[:, :FIGURES].T
+        tables = rows[:, FIGURES:].reshape(len(rows), len(PARTS), -1).transpose(1, 0, 2)
         sums = Sums(self.case_type, *tables)
         found = self.near(sessions, codes)
         if len(found.target):
@@ -154,7 +154,7 @@ class LearningStreet(Street):
         chances = reuse_many(cast(RetrievedMany, sums), self.reuse, allowed=allowed)
         if self.lacking is not None:
             chances = self.lacking.added_to(chances, codes, allowed)
-        return Answer(chances, similarity, cases, below, codes, self.retriever)
+        return Answer(chances, alike, cases, below, valued, codes, self.retriever)
 
     def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:
         """Retained cases that are as similar as the policy asks for."""
@@ -162,7 +162,7 @@ class LearningStreet(Street):
         return near(codes, kept, self.retriever.measures, self.retriever.weights, self.above)
 
     def _summed(self, codes: NDArray[np.float32]) -> Floats:
-        """The three numbers of `Answer` for each target, and `Sums` behind them."""
+        """The numbers of `Answer` for each target, and `Sums` behind them."""
         found = self.retriever.many(codes)
         vectors = found.vectors
         known = (vectors.outcome_sum, vectors.outcome_count, *(vectors.estimates or [None] * 2))

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,25 +30,47 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+#: Numbers of an answer beside its chances.
+FIGURES = 4
+
+
+class Here(NamedTuple):
+    """What a bot knows of the tables of n decisions: how `likely` worlds are, the casebase's own
+    first, [n, worlds]; what solutions are worth there by the grid, times that, [n, worlds,
+    solutions]; and the temperature by which it counts."""
+
+    likely: Floats
+    worth: Floats
+    temperature: float
+
+    def elsewhere(self, valued: Floats) -> Floats:
+        """What solutions are worth in other worlds than the casebase's own, [n, solutions], and
+        also in that one where no case is `valued` [n]."""
+        own = np.where(valued[:, None] > 0.0, 0.0, self.worth[:, 0])
+        found: Floats = own + self.worth[:, 1:].sum(axis=1)
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Chances:
     """What a street's cases say of n decisions: chances [n, solutions]; and of what was retrieved
-    for each its mean similarity, how many cases that is, and whether none came up to the threshold,
-    [n] each."""
+    for each its mean similarity, how many cases that is, whether none came up to the threshold, and
+    whether any knows what actions are worth, [n] each."""
 
     chances: Floats
     similarity: Floats
     cases: Floats
     below: Floats
+    valued: Floats
 
-    def tilted(self, power: Floats, exponents: Floats) -> Self:
-        """The same with chances to a power [n], times e^exponents [n, solutions]; what has no
-        chance gets none."""
-        chances = np.where(self.chances > 0.0, self.chances ** power[:, None], 0.0)
-        chances *= np.exp(exponents - exponents.max(axis=1, keepdims=True))
-        total = chances.sum(axis=1, keepdims=True)
-        tilted = np.where(total > 1e-12, chances / np.maximum(total, 1e-300), self.chances)
-        return dataclasses.replace(self, chances=tilted)
+    def at(self, here: Here) -> Self:
+        """The same at these tables: to the power of how likely they are the casebase's own, times
+        e^(what solutions are worth elsewhere / temperature); what has no chance gets none."""
+        log = here.likely[:, :1] * np.log(np.maximum(self.chances, 1e-300))
+        log += here.elsewhere(self.valued) / here.temperature
+        log = np.where(self.chances > 0.0, log, -np.inf)
+        chances = np.exp(log - log.max(axis=1, keepdims=True))
+        return dataclasses.replace(self, chances=chances / chances.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +158,13 @@ class Street:
                 codes[new], allowed[new], None if weights is None else weights[new]
             ),
         )
-        similarity, cases, below = found[:, :3].T
-        return Answer(found[:, 3:], similarity, cases, below, codes, self.retriever)
+        alike, cases, below, valued = found[:, :FIGURES].T
+        return Answer(found[:, FIGURES:], alike, cases, below, valued, codes, self.retriever)
 
     def _decided(
         self, codes: NDArray[np.float32], allowed: Flags, weights: Floats | None
     ) -> Floats:
-        """The three numbers of `Answer` for each target, and its chances behind them."""
+        """The numbers of `Answer` for each target, and its chances behind them."""
         retrieved = self.retriever.many(codes, weights)
         chances = reuse_many(retrieved, self.reuse, allowed=allowed)
         if self.lacking is not None:
@@ -150,14 +172,18 @@ class Street:
         return np.column_stack([self.figures_of(retrieved), chances])
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:
-        """Similarity, cases and whether it is below the threshold, as in `Chances`, [n, 3]."""
+        """The numbers of `Chances` beside the chances, in their order, [n, FIGURES]."""
         mine = np.repeat(np.arange(len(retrieved)), np.diff(retrieved.start))
         shares = retrieved.share * retrieved.vectors.cases[retrieved.number]
         cases = np.bincount(mine, shares, len(retrieved))
         alike = np.bincount(mine, shares * retrieved.similarity, len(retrieved))
         above = self.retriever.policy.looks.above
         below = ~(retrieved.most_similar > above - TOLERANCE)
-        return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below])
+        values: NDArray[Any] = np.zeros(len(retrieved))
+        if retrieved.vectors.estimates is not None:
+            known = retrieved.vectors.estimates[1].sum(axis=1)[retrieved.number]
+            values = np.bincount(mine, retrieved.share * known, len(retrieved))
+        return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below, values > 0.0])
 
 
 def codes_of(case_type: CaseType, situations: Mapping[str, Any]) -> NDArray[np.float32]:

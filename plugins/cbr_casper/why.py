@@ -18,7 +18,7 @@ from cbr.explain import Explanation, Neighbour, explain
 from cbr.index import Scan
 from cbr.retrieve import Retrieved
 from cbr.reuse import reuse
-from cbr_casper.streets import Street
+from cbr_casper.streets import Here, Street
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.situation.pending import Pending
 
@@ -28,24 +28,18 @@ _WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
 _NEAR, _DIFFERENT = 4, 3
 
 
-class Here(NamedTuple):
-    """What a bot knows of its table: how likely it is like those of the casebase [1], what
-    solutions are worth if it is not, as far as that is likely, [1, solutions], the temperature by
-    which that counts, and which worlds are likely, in words."""
-
-    known: NDArray[np.float64]
-    elsewhere: NDArray[np.float64]
-    temperature: float
-    worlds: str
-
-
 def why(
-    street: Street, situations: Pending, allowed: NDArray[np.bool_], here: Here | None = None
+    street: Street,
+    situations: Pending,
+    allowed: NDArray[np.bool_],
+    here: Here | None = None,
+    seems: str = "",
 ) -> str:
-    """One decision on a street, where `allowed` [1, solutions] is legal."""
+    """One decision on a street, where `allowed` [1, solutions] is legal; `here` is what is known of
+    the table, and what it `seems` to be in words."""
     answer = street.answer(situations, allowed)
     if here is not None:
-        answer = answer.tilted(here.known, here.elsewhere / here.temperature)
+        answer = answer.at(here)
     retrieved = answer.retrieved[0]
     legal = [name for name, may in zip(street.solutions, allowed[0], strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
@@ -56,7 +50,7 @@ def why(
         retrieved.taken,
         retrieved.mean_outcome(),
         worth,
-        here.known[0] * worth + here.elsewhere[0] if here else np.full(len(worth), np.nan),
+        _worth_at(here, worth, answer.valued),
     )
     actions = {
         name: _Action(*figures)
@@ -69,11 +63,22 @@ def why(
             _retrieved(retrieved, found.fallback),
             _asked(found),
             *_actions(actions, retrieved.cases, unit),
-            *([fill(f"The table seems {here.worlds}.", _WIDTH)] if here else []),
+            *([fill(f"The table seems {seems}.", _WIDTH)] if seems else []),
             *_lacking(found),
             *_neighbours(found),
         ]
     )
+
+
+def _worth_at(
+    here: Here | None, worth: NDArray[np.float64], valued: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What solutions are worth at a table [solutions], by cases and by the grid."""
+    if here is None:
+        return np.full_like(worth, np.nan)
+    by_cases = here.likely[0, 0] * worth if valued[0] else 0.0
+    found: NDArray[np.float64] = by_cases + here.elsewhere(valued)[0]
+    return found
 
 
 class _Action(NamedTuple):

@@ -173,12 +173,12 @@ class Worlds:
 
     @classmethod
     def to_adapt_by(cls, base: Casebase) -> Worlds | None:
-        """Those that a casebase keeps, if it has enough hands and there are several: with few
-        hands, what players do is not known well enough."""
+        """Those that a casebase keeps, if it has enough hands, there are several, and somebody
+        found answers to them: with few hands, what players do is not known well enough."""
         if cls.fewer_hands(base, _ENOUGH):
             return None
         found = cls.load(base)
-        return found if found is not None and len(found.value) > 1 else None
+        return found if found is not None and len(found.value) > 1 and found.value.any() else None
 
     @staticmethod
     def fewer_hands(base: Casebase, number: int) -> bool:
@@ -214,11 +214,12 @@ class Worlds:
         first = np.argsort(-likely, kind="stable")[:3]
         return ", ".join(f"{names[at]} ({likely[at]:.0%})" for at in first if likely[at] >= 0.05)
 
-    def elsewhere(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
-        """What moves are worth in other worlds than the casebase's own, each counted as `likely`
-        [n, worlds] it is, [n, moves], for the players to act at some tables."""
-        out = np.zeros((len(seen), self.value.shape[-1]))
-        _elsewhere(seen, terms, self.value, likely, out)
+    def worth(self, seen: Ints, terms: Ints, likely: Floats) -> Floats:
+        """What moves are worth by the grid in each world, times how `likely` [n, worlds] it is,
+        [n, worlds, moves], for the players to act at some tables."""
+        out = np.empty((*likely.shape, self.value.shape[-1]))
+        _worth(seen, terms, self.value, out)
+        out *= likely[..., None]
         return out
 
     def listen(self, tables: Ints, terms: Ints, seats: Ints, told: Floats) -> None:
@@ -230,16 +231,15 @@ class Worlds:
 
 
 @njit(cache=True)
-def _elsewhere(tables: Any, terms: Any, value: Any, likely: Any, out: Any) -> None:
+def _worth(tables: Any, terms: Any, value: Any, out: Any) -> None:
     known, space, _, _ = rooms(1)
     for i in range(len(tables)):
         r = tables[i]
         known[:] = -1
         street, at = r[STREET], context(r, terms)
         cards = class_of(street, mark_of(r, known, space))
-        for world in range(1, len(value)):
-            for move in range(value.shape[-1]):
-                out[i, move] += likely[i, world] * value[world, street, at, cards, move]
+        for world in range(len(value)):
+            out[i, world] = value[world, street, at, cards]
 
 
 @njit(cache=True)

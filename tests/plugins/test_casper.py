@@ -31,7 +31,7 @@ from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
 from cbr_casper.label import label, unlabelled
 from cbr_casper.players import CODES, Strategies, chances, rooms
 from cbr_casper.rollouts import values
-from cbr_casper.streets import Chances
+from cbr_casper.streets import Chances, Here
 from cbr_casper.worlds import TILTS, Worlds
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.replay import replay
@@ -573,24 +573,26 @@ class TestWorlds:
         start = worlds.likely(np.zeros((1, len(worlds.value))))[0]
         assert start[0] == pytest.approx(0.6)
         rows = room.play(sitting(0, 5))
-        sure = np.eye(len(worlds.value))
-        assert not worlds.elsewhere(rows * 0, match.game.terms, sure[:1]).any()
         calling = names.index("calling")
-        there = sure[calling : calling + 1]
-        whole = worlds.elsewhere(rows * 0, match.game.terms, there)
-        assert (worlds.value[calling] == whole).all(axis=-1).any()
-        half = worlds.elsewhere(rows * 0, match.game.terms, 0.5 * there)
+        there = np.eye(len(worlds.value))[[calling]]
+        [whole] = worlds.worth(rows * 0, match.game.terms, there)
+        assert (worlds.value[calling] == whole[calling]).all(axis=-1).any()
+        assert not np.delete(whole, calling, axis=0).any()
+        [half] = worlds.worth(rows * 0, match.game.terms, 0.5 * there)
         np.testing.assert_allclose(half, 0.5 * whole)
 
     def test_cases_count_as_far_as_the_table_is_like_theirs(self) -> None:
-        chances = np.array([[0.0, 0.2, 0.8]])
-        cases = Chances(chances, *np.zeros((3, 1)))
-        level, tilt = np.zeros((1, 3)), np.array([[9.0, np.log(3.0), 0.0]])
-        np.testing.assert_allclose(cases.tilted(np.ones(1), level).chances, chances)
-        stranger = cases.tilted(np.zeros(1), tilt).chances
-        np.testing.assert_allclose(stranger, [[0.0, 0.75, 0.25]])
-        between = cases.tilted(np.full(1, 0.5), tilt).chances
-        np.testing.assert_allclose(between, [[0.0, 0.6, 0.4]])
+        def at(alike: float, *worth: list[float], valued: float = 1.0) -> np.ndarray:
+            cases = Chances(np.array([[0.0, 0.2, 0.8]]), *np.zeros((3, 1)), np.full(1, valued))
+            return cases.at(Here(np.array([[alike, 1.0 - alike]]), np.array([worth]), 0.1)).chances
+
+        # A move without a chance may be worth as much as it will.
+        own, other = [90.0, 0.0, 0.1 * np.log(2.0)], [90.0, 0.1 * np.log(3.0), 0.0]
+        np.testing.assert_allclose(at(1.0, own, [0.0] * 3), [[0.0, 0.2, 0.8]])
+        np.testing.assert_allclose(at(0.0, own, other), [[0.0, 0.75, 0.25]])
+        np.testing.assert_allclose(at(0.5, own, other), [[0.0, 0.6, 0.4]])
+        # Where no case has a value, the grid says what moves are worth in the own world too.
+        np.testing.assert_allclose(at(0.5, own, other, valued=0.0), [[0.0, 3 / 7, 4 / 7]])
 
     def test_they_are_kept_in_the_casebase(self, base: Path, tmp_path: Path) -> None:
         import shutil
