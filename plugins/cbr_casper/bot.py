@@ -27,7 +27,7 @@ from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, Beginner
 from cbr_casper.figures import Figures
 from cbr_casper.grid import moves_of_solutions
-from cbr_casper.joined import LearningStreet
+from cbr_casper.joined import OWN, LearningStreet
 from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Here, Street
@@ -62,7 +62,7 @@ class CaseBot:
         threshold: float = 0.0,
         adapt: bool = True,
         retain: str = "",
-        own: float = 3.0,
+        own: float = OWN,
         game: str = "",
     ) -> None:
         if style not in STYLES:
@@ -82,12 +82,16 @@ class CaseBot:
         self.learning: Learning | None = None
         self.streets: Sequence[Any]  # of Street or Beginner
         if file == EMPTY:
-            if (policy and not threshold) or reuse or style != STYLES[0]:
-                raise BadValue("cbr:empty has no style, policy and reuse: it tries what earns most")
+            if (policy and not threshold) or reuse or style != STYLES[0] or index != "auto":
+                raise BadValue(
+                    "cbr:empty has no style, policy, reuse and index: it tries what earns most"
+                )
             self._begin_with_nothing(game or "limit", retain or "session", weights, threshold)
             return
         if game:
             raise BadValue(f"{file} has its game; game={game} is for cbr:empty")
+        if own != OWN and not retain:
+            raise BadValue(f"own={own:g} is how much retained cases count; give retain=session too")
         with Casebase.open(Path(str(file))) as base:
             if base.domain not in BETTING:
                 raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")

@@ -75,14 +75,14 @@ def label(
         if load:
             label_file.load(base, load)
         wanted = {} if load else unlabelled(base, cases)
-        worlds = Worlds.load(base)
-        if wanted and (worlds is None or Worlds.are_stale(base)):
+        worlds = Worlds.fitting(base)
+        if (wanted and Worlds.are_stale(base)) or (worlds is None and not load):
             with progress("finding answers", "hands") as tell:
                 worlds = Worlds.find(base, seed, rounds, hands, pool, tell)
             with base.transaction():
                 worlds.save(base)
         found = labelled(base)
-        if worlds is not None and wanted:
+        if wanted and worlds is not None:
             with progress("labelling", "cases") as tell:
                 found = run(base, wanted, worlds, deals, seed, pool, tell)
         if save:
@@ -91,7 +91,7 @@ def label(
         emit({"stages": [dataclasses.asdict(stage) for stage in found]})
         return
     table(
-        f"{file}: values by {deals} deals",
+        f"{file}: values by {deals} deals" if wanted else str(file),
         ["stage", "labelled now", "with values"],
         [(stage.stage, stage.now, stage.all) for stage in found],
     )

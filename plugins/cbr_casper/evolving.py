@@ -135,7 +135,8 @@ class _Settings:
                 raise NoSuchName("gene of arena 'holdem'", name, GENES)
             if self._in_reuse(name) and self.reuse.name != "worth":
                 raise BadValue(
-                    f"gene {name!r} is for cases with values, which {bot.file} has not: `cbr label`"
+                    f"gene {name!r} is for reuse=worth, and {bot.file} is played by reuse="
+                    f"{self.reuse.name}; give reuse=worth, after `cbr label` if it has no values"
                 )
             if not self._in_reuse(name) and self.policy.name != "threshold":
                 raise BadValue(

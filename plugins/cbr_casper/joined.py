@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 #: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
 #: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.
 OUTCOME = 0.02
+#: How many cases an own one counts for in the shares of actions.
+OWN = 3.0
 #: Where a retrieval policy has no threshold: CASPER's.
 _USUAL = 0.97
 
@@ -115,7 +117,7 @@ class LearningStreet(Street):
     """A street of a casebase to which sessions add what they saw."""
 
     def __init__(
-        self, base: Casebase, stage: str, reuse: str, own: float = 3.0, **options: Any
+        self, base: Casebase, stage: str, reuse: str, own: float = OWN, **options: Any
     ) -> None:
         if not 0.0 <= own <= 1e6:
             raise BadValue(f"own={own:g} must be from 0 to a million")

@@ -38,14 +38,12 @@ def verify_can_save(path: Path) -> None:
             )
 
 
-def save(base: Casebase, path: Path) -> int:
-    """Write the labels of a casebase to a file; how many cases have some."""
+def save(base: Casebase, path: Path) -> None:
+    """Write the labels of a casebase to a file."""
     parts: dict[str, NDArray[Any]] = {"format": np.array(f"{_KIND} {_VERSION}")}
-    cases = 0
     for stage in base.stages:
         solutions = {name: place for place, name in enumerate(base.case_type(stage).solutions)}
         rows = base.values(stage)
-        cases += len({row[0] for row in rows})
         parts[f"{stage}.mark"] = np.array(_mark(base, stage))
         parts[f"{stage}.case"] = np.array([row[0] for row in rows], np.int32)
         parts[f"{stage}.solution"] = np.array([solutions[row[1]] for row in rows], np.int8)
@@ -59,11 +57,10 @@ def save(base: Casebase, path: Path) -> int:
             parts[f"worlds.{name}"] = short
     with whole_file(path) as part, part.open("wb") as out:
         np.savez_compressed(out, **parts)  # type: ignore[arg-type]
-    return cases
 
 
-def load(base: Casebase, path: Path) -> int:
-    """Give a casebase the labels of a file, all or none; how many cases have some."""
+def load(base: Casebase, path: Path) -> None:
+    """Give a casebase the labels of a file, all or none."""
     parts = _read(path)
     for stage in base.stages:
         mark = parts.get(f"{stage}.mark")
@@ -72,15 +69,11 @@ def load(base: Casebase, path: Path) -> int:
                 f"{path} has labels of other cases than the {stage} of {base.path}, or of these in "
                 "another order; build the casebase from the log that they were made for"
             )
-    cases = 0
     with base.transaction():
         for stage in base.stages:
-            case, place, value, error = (
-                _part(parts, path, f"{stage}.{name}")
-                for name in ("case", "solution", "value", "error")
-            )
-            cases += len(np.unique(case))
-            for number, solution in enumerate(base.case_type(stage).solutions):
+            solutions = base.case_type(stage).solutions
+            case, place, value, error = _labels(parts, path, stage, len(solutions))
+            for number, solution in enumerate(solutions):
                 mine = place == number
                 if mine.any():
                     figures = (value[mine].astype(float), error[mine].astype(float))
@@ -88,7 +81,6 @@ def load(base: Casebase, path: Path) -> int:
         worlds = Worlds.of({name: parts.get(f"worlds.{name}") for name in NAMES}, base)
         if worlds is not None:
             worlds.save(base)
-    return cases
 
 
 def _mark(base: Casebase, stage: str) -> str:
@@ -130,7 +122,19 @@ def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
     return kind, version
 
 
-def _part(parts: dict[str, NDArray[Any]], path: Path, name: str) -> NDArray[Any]:
-    if name not in parts or parts[name].ndim != 1:
-        raise BadValue(f"{path} lacks {name!r}, so it is no whole file of labels")
-    return parts[name]
+def _labels(
+    parts: dict[str, NDArray[Any]], path: Path, stage: str, solutions: int
+) -> list[NDArray[Any]]:
+    """Cases, places of solutions, values and errors of a stage; checked, as anybody may have
+    written them."""
+    found = []
+    for name, kinds in (("case", "iu"), ("solution", "iu"), ("value", "f"), ("error", "f")):
+        part = parts.get(f"{stage}.{name}")
+        if part is None or part.ndim != 1 or part.dtype.kind not in kinds:
+            raise BadValue(f"{path} lacks '{stage}.{name}', so it is no whole file of labels")
+        found.append(part)
+    place, figures = found[1], found[2:]
+    whole = len({len(part) for part in found}) == 1 and all(np.isfinite(f).all() for f in figures)
+    if not whole or (len(place) and not 0 <= place.min() <= place.max() < solutions):
+        raise BadValue(f"labels of the {stage} in {path} do not fit together; make them anew")
+    return found

@@ -108,16 +108,17 @@ class Worlds:
         pots of such different sizes, and who adapted by it lost."""
         counts, betting = count_moves(base), BETTING[base.domain]
         everybody = counts.players()
-        worlds = [everybody]
+        worlds, exact = [everybody], bool(everybody.trees.any())
         if betting == "limit":
             # What is exact about the players of the log is not known of strangers. With trees it
             # took longer, and won no more.
             plain = everybody.plain()
-            worlds += [plain.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in TILTS]
+            tilts = TILTS if exact else TILTS[1:]  # without trees the first is everybody again
+            worlds += [plain.tilted(tilt.loose, tilt.push, tilt.ease) for tilt in tilts]
             groups = groups_of(counts.seen[:-1])
             worlds += [counts.players(group, exact=False) for group in groups if len(groups) > 1]
         found = answers(starts_of(base), worlds, betting, seed, rounds, hands, pool, progress)
-        first = 1 if len(worlds) > 1 else 0
+        first = int(exact and betting == "limit")
         return cls(everybody, found.own[0], found.value[first:], found.seen[first:])
 
     def parts(self) -> dict[str, NDArray[Any]]:
@@ -133,7 +134,7 @@ class Worlds:
         if len(known) < len(NAMES):
             return None
         moves = RAISE + len(SIZES[BETTING[base.domain]])
-        most, worlds = known["feature"].shape[1:2], known["value"].shape[:1]
+        most, worlds = known["feature"].shape[1:2], known["value"].shape[:1] or (1,)
         cells = (4, CONTEXTS, CLASSES, moves)
         shapes = {
             "grid": cells,
@@ -152,7 +153,9 @@ class Worlds:
             top = {"feature": CODES - 1, "cut": 255, "trees": max(most, default=0)}.get(name)
             if right and top is not None:
                 right = not part.size or bool(part.min() >= 0 and part.max() <= top)
-            if not right or not len(known["value"]) or not np.isfinite(part).all():
+            if right and name in {"grid", "own", "seen"}:  # chances
+                right = bool(part.min() >= 0.0 and (part.sum(axis=-1) > 0.0).all())
+            if not right or not worlds[0] or not np.isfinite(part).all():
                 raise BadValue(
                     f"what {base.path} or its labels keep as {name!r} of worlds does not fit its "
                     "game; label it again from its log"
@@ -170,6 +173,14 @@ class Worlds:
     def load(cls, base: Casebase) -> Worlds | None:
         """Those that a casebase keeps."""
         return cls.of({name: base.learned(f"worlds.{name}") for name in NAMES}, base)
+
+    @classmethod
+    def fitting(cls, base: Casebase) -> Worlds | None:
+        """Those that a casebase keeps, if they are of its game and of this version."""
+        try:
+            return cls.load(base)
+        except BadValue:
+            return None
 
     @classmethod
     def to_adapt_by(cls, base: Casebase) -> Worlds | None:

@@ -35,7 +35,7 @@ from cbr_casper.streets import Chances, Here
 from cbr_casper.worlds import TILTS, Worlds
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.replay import replay
-from cbr_holdem.table.game import Game
+from cbr_holdem.table.game import MOST_RAISES, Game
 from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
 
@@ -173,6 +173,8 @@ class TestBot:
             ("cbr:{base}?index=faiss", "faiss"),
             ("cbr:{base}?stile=casper", "did you mean 'style'"),
             ("cbr:{base}?adapt=no", "must be true or false"),
+            ("cbr:{base}?own=5", "give retain=session too"),
+            ("cbr:empty?index=scan", "no style, policy, reuse and index"),
             ("cbr:{base}?reuse=worth?temperature=0", "temperature must be above 0"),
             ("cbr:{base}?policy=threshold?above=0.9;cap=-1", "-1 cases to retrieve"),
         ],
@@ -424,6 +426,36 @@ class TestLabels:
                 self._with(tmp_path / "trees.npz", labels, "worlds.trees", np.full(4, 1_000)),
                 "'trees' of worlds does not fit",
             ),
+            (
+                self._with(tmp_path / "none.npz", labels, "worlds.value", np.zeros(())),
+                "'value' of worlds does not fit",
+            ),
+            (  # nobody does anything
+                self._with(
+                    tmp_path / "idle.npz",
+                    labels,
+                    "worlds.grid",
+                    np.zeros_like(np.load(labels)["worlds.grid"]),
+                ),
+                "'grid' of worlds does not fit",
+            ),
+            (
+                self._with(tmp_path / "text.npz", labels, "river.value", np.array(["x"])),
+                "lacks 'river.value'",
+            ),
+            (
+                self._with(tmp_path / "short.npz", labels, "river.value", np.zeros(1)),
+                "labels of the river",
+            ),
+            (
+                self._with(
+                    tmp_path / "other.npz",
+                    labels,
+                    "river.solution",
+                    np.full_like(np.load(labels)["river.solution"], 77),
+                ),
+                "labels of the river",
+            ),
         ):
             shutil.copy(base, second)
             answer = cbr("label", second, "--load", wrong)
@@ -431,6 +463,25 @@ class TestLabels:
             assert says in answer.err
             with Casebase.open(second) as kept:
                 assert not kept.valued("preflop")  # all or none
+
+    def test_worlds_of_an_older_version_are_found_again(
+        self, base: Path, tmp_path: Path, cbr
+    ) -> None:
+        import shutil
+
+        old = tmp_path / "old.db"
+        shutil.copy(base, old)
+        few = ("--cases", 20, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        assert cbr("label", old, *few).code == 0
+        for kept in (np.zeros(3), None):  # of another shape, or not at all
+            with Casebase.open(old, write=True) as opened, opened.transaction():
+                if kept is None:
+                    opened.db.execute("DELETE FROM learned WHERE name = 'worlds.grid'")
+                else:
+                    opened.put_learned("worlds.grid", kept)
+            assert cbr("label", old, *few).code == 0
+            with Casebase.open(old) as opened:
+                assert Worlds.load(opened) is not None
 
     @staticmethod
     def _with(path: Path, labels: Path, name: str, value) -> Path:
@@ -514,6 +565,17 @@ class TestAnswers:
         np.testing.assert_allclose(found.own[0], players.grid, atol=1e-12)
         assert not found.value.any()
 
+    def test_what_is_seen_is_what_was_done(self, base: Path) -> None:
+        """Where nobody may raise, nobody is seen to, whatever habits say."""
+        with Casebase.open(base) as opened:
+            players, starts = count_moves(opened).players(), starts_of(opened)
+        starts.terms[:, MOST_RAISES : MOST_RAISES + 4] = 0
+        found = answers(starts, [players], "limit", rounds=1, hands=20_000)
+        assert found.seen[..., RAISE].max() <= 1 / 3  # of contexts that never came up
+        common = found.seen[0, 0].min(axis=-1) < 0.01
+        assert common.any()
+        assert (found.seen[0, 0][common, RAISE] < 0.01).all()
+
 
 class TestWorlds:
     def test_tilts_are_chances_and_do_what_they_say(self, base: Path) -> None:
@@ -593,6 +655,21 @@ class TestWorlds:
         np.testing.assert_allclose(at(0.5, own, other), [[0.0, 0.6, 0.4]])
         # Where no case has a value, the grid says what moves are worth in the own world too.
         np.testing.assert_allclose(at(0.5, own, other, valued=0.0), [[0.0, 3 / 7, 4 / 7]])
+
+    def test_without_answers_nobody_adapts(self, base: Path, tmp_path: Path) -> None:
+        import shutil
+
+        copy = tmp_path / "plain.db"
+        shutil.copy(base, copy)
+        with Casebase.open(copy, write=True) as opened, opened.transaction():
+            Worlds.find(opened, rounds=0).save(opened)
+            opened.put_learned("worlds.hands", np.array([5_000]))
+            assert Worlds.load(opened) is not None
+            assert Worlds.to_adapt_by(opened) is None
+            found = Worlds.find(opened, rounds=1, hands=2_000)
+            found.save(opened)
+            opened.put_learned("worlds.hands", np.array([5_000]))
+            assert Worlds.to_adapt_by(opened) is not None
 
     def test_they_are_kept_in_the_casebase(self, base: Path, tmp_path: Path) -> None:
         import shutil
