@@ -77,6 +77,8 @@ _TRUST = 0.03
 _FADE = 0.99
 #: Hands that a casebase needs for a bot to adapt by its worlds.
 _ENOUGH = 1_000
+#: The least that a move is seen, as logarithms are taken of it.
+_LEAST = 1e-6
 #: How likely the casebase's own world is before anything was seen.
 _OWN = 0.6
 
@@ -119,7 +121,9 @@ class Worlds:
             worlds += [counts.players(group, exact=False) for group in groups if len(groups) > 1]
         found = answers(starts_of(base), worlds, betting, seed, rounds, hands, pool, progress)
         first = int(exact and betting == "limit")
-        return cls(everybody, found.own[0], found.value[first:], found.seen[first:])
+        players = everybody._replace(grid=_as_kept(everybody.grid))
+        own, value, seen = map(_as_kept, (found.own[0], found.value[first:], found.seen[first:]))
+        return cls(players, own, value, np.maximum(seen, _LEAST))
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """Arrays by name, from which it can be made again."""
@@ -167,7 +171,7 @@ class Worlds:
             trees=known["trees"].astype(np.int64),
         )
         own, value, seen = (known[name].astype(np.float64) for name in ("own", "value", "seen"))
-        return cls(players, own, value, np.maximum(seen, 1e-6))  # logarithms are taken of it
+        return cls(players, own, value, np.maximum(seen, _LEAST))
 
     @classmethod
     def load(cls, base: Casebase) -> Worlds | None:
@@ -239,6 +243,11 @@ class Worlds:
         _listen(tables, terms, seats, np.log(self.seen), new)
         told *= _FADE
         told += _TRUST * (new - new[:, :1])
+
+
+def _as_kept(array: Floats) -> Floats:
+    """As a casebase keeps it: whoever labels on from there finds the same."""
+    return array.astype(np.float32).astype(np.float64)
 
 
 @njit(cache=True)
