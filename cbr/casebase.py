@@ -102,7 +102,12 @@ class Casebase:
         """Open an existing casebase; without `write` nothing in it can change."""
         path = Path(path)
         verify_is_casebase(path)
-        db = open_database(path, write)
+        try:
+            db = open_database(path, write)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # a lock, or no room
+                raise
+            raise damaged(path, error) from error
         try:
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
             if version > schema.SCHEMA_VERSION:
@@ -142,8 +147,10 @@ class Casebase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
+        if type(error) is sqlite3.DatabaseError:  # classes below it tell of locks and room
+            raise damaged(self.path, error) from error
 
     # --- what it holds ------------------------------------------------------------------------
 

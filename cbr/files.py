@@ -62,6 +62,8 @@ def verify_is_casebase(path: Path) -> None:
     """Whether the file says of itself that it is a casebase; looks at its first 100 bytes only."""
     if path.is_dir():
         raise NotACasebase(f"{path} is a folder, not a casebase")
+    if path.exists() and not path.is_file():
+        raise NotACasebase(f"{path} is a device or a pipe, not a casebase")
     try:
         with path.open("rb") as file:
             head = file.read(100)

@@ -14,6 +14,8 @@ def verify_place(path: Path) -> None:
     """Whether a file can be written here; asked before long work, not after it."""
     if path.is_dir():
         raise BadValue(f"{path} is a folder; give the name of a file in it")
+    if path.exists() and not path.is_file():
+        raise BadValue(f"{path} is a device or a pipe, which a file would replace; choose a file")
     if not path.parent.is_dir():
         raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
@@ -23,6 +25,7 @@ def verify_place(path: Path) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A file to write to, which takes the name `path` when that is done and is gone if it fails."""
+    path = path.resolve()  # a link stays, and the file that it leads to is written
     verify_place(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:

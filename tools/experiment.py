@@ -100,7 +100,10 @@ def folder(given: argparse.Namespace) -> Path:
     out: Path = given.out or Path("casebases") / f"{name}{'-quick' if given.quick else ''}"
     source = Path(given.source).resolve() if given.source else TEACHERS
     made_of = f"{source}{', quick' if given.quick else ''}"
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadValue(f"cannot write into {out}: {error.strerror}; give another --out") from None
     mark = out / "made_of.txt"
     was = mark.read_text("utf-8") if mark.exists() else made_of
     if was != made_of:

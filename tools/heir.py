@@ -91,7 +91,9 @@ def main() -> None:
             if not given.only:
                 _draw_sizes(figures, out / "sizes.png", given.logged)
     if not figures:
-        raise BadValue(f"no row is {' or '.join(given.only)}; without --only all are played")
+        raise BadValue(
+            f"no row is {' or '.join(given.only)}; `heir` is one, and without --only all are played"
+        )
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return

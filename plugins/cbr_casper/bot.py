@@ -24,7 +24,7 @@ from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import default_plugins
 from cbr.spec import Spec
 from cbr_arena import RAISE, Chance, Triples
-from cbr_casper.casey import EMPTY, Beginner
+from cbr_casper.casey import EMPTY, UNSET, Beginner
 from cbr_casper.figures import Figures
 from cbr_casper.grid import moves_of_solutions
 from cbr_casper.joined import OWN, LearningStreet
@@ -59,7 +59,7 @@ class CaseBot:
         policy: str = "",
         reuse: str = "",
         index: str = "auto",
-        threshold: float = 0.0,
+        threshold: float = UNSET,
         adapt: bool = True,
         retain: str = "",
         own: float = OWN,
@@ -67,11 +67,12 @@ class CaseBot:
     ) -> None:
         if style not in STYLES:
             raise NoSuchName("style of cbr", style, STYLES)
-        if threshold and policy:
+        given = threshold != UNSET
+        if given and policy:
             raise BadValue("threshold is a part of policy; give one of them")
-        if not 0.0 <= threshold <= 1.0:
+        if given and not 0.0 <= threshold <= 1.0:
             raise BadValue(f"threshold={threshold:g} must be from 0 to 1")
-        if threshold:
+        if given:
             policy = f"threshold?above={threshold}&cap=100&fallback=20"
         # In a spec inside a spec, ; stands for &.
         policy, reuse, index = (text.replace(";", "&") for text in (policy, reuse, index))
@@ -82,7 +83,7 @@ class CaseBot:
         self.learning: Learning | None = None
         self.streets: Sequence[Any]  # of Street or Beginner
         if file == EMPTY:
-            if (policy and not threshold) or reuse or style != STYLES[0] or index != "auto":
+            if (policy and not given) or reuse or style != STYLES[0] or index != "auto":
                 raise BadValue(
                     "cbr:empty has no style, policy, reuse and index: it tries what earns most"
                 )

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 #: The file that stands for no cases.
 EMPTY = "empty"
+#: A threshold that nobody gave.
+UNSET = -1.0
 #: How similar a case must be to count at all; the more similar, the more it counts.
 ABOVE = 0.85
 #: What an action that was never tried is taken for better than its cases say, in small bets (big
@@ -38,7 +40,7 @@ LEAN = 1.0
 class Beginner:
     """One street of such a bot."""
 
-    def __init__(self, case_type: CaseType, weights: str = "", above: float = 0.0) -> None:
+    def __init__(self, case_type: CaseType, weights: str = "", above: float = UNSET) -> None:
         if above >= 1.0:
             raise BadValue(f"threshold={above:g} must be below 1: no case is more like than equal")
         plugins = default_plugins()
@@ -48,7 +50,7 @@ class Beginner:
             plugins.get("similarity", spec.name).bind(feature, spec) for feature, spec in specs
         ]
         self.weights = np.asarray(weights_of(case_type, weights, plugins), np.float64)
-        self.above = above or ABOVE
+        self.above = ABOVE if above == UNSET else above
 
     @property
     def solutions(self) -> Sequence[str]:

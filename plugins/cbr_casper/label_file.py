@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,17 @@ from cbr.whole import verify_place, whole_file
 from cbr_casper.worlds import NAMES, Worlds
 
 _KIND, _VERSION = "cbr-labels", 3
+#: What numpy says of files that are damaged, of another kind, or too large to be true.
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    EOFError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def verify_can_save(path: Path) -> None:
@@ -112,8 +124,8 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: found[name] for name in found.files}
     except OSError as error:
         raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise BadValue(f"{path} is no file of labels ({type(error).__name__})") from None
+    except _DAMAGED as error:
+        raise BadValue(f"{path} is no whole file of labels ({one_line(error)})") from None
 
 
 def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
@@ -135,6 +147,7 @@ def _labels(
         found.append(part)
     place, figures = found[1], found[2:]
     whole = len({len(part) for part in found}) == 1 and all(np.isfinite(f).all() for f in figures)
+    whole = whole and not (figures[1] < 0.0).any()
     if not whole or (len(place) and not 0 <= place.min() <= place.max() < solutions):
         raise BadValue(f"labels of the {stage} in {path} do not fit together; make them anew")
     return found

@@ -17,11 +17,13 @@ from conftest import CARS_CSV, CARS_PLUGIN
 from cbr.build import build
 from cbr.casebase import Casebase
 from cbr.check import check
+from cbr.errors import BadValue, NotACasebase
 from cbr.plugins import KINDS, Plugins
 from cbr.rebuild import rebuild
 from cbr.retain import retain
 from cbr.retrieve import retrieve
 from cbr.revise import revise
+from cbr.whole import whole_file
 
 QUERY = ["--case", "price=7000,age=6"]
 RAISES = {
@@ -30,6 +32,29 @@ RAISES = {
     "recursion": "f = lambda: f(); f()",
     "memory": "raise MemoryError",
 }
+
+
+class TestPlaces:
+    def test_a_link_stays_and_a_pipe_is_refused(self, tmp_path: Path) -> None:
+        import os
+
+        target, link, pipe = (tmp_path / name for name in ("t.csv", "l.csv", "p.csv"))
+        target.write_text("old")
+        link.symlink_to(target)
+        with whole_file(link) as part:
+            part.write_text("new")
+        assert (link.is_symlink(), target.read_text()) == (True, "new")
+        os.mkfifo(pipe)
+        with pytest.raises(BadValue, match="device or a pipe"), whole_file(pipe) as part:
+            part.write_text("new")
+        assert pipe.is_fifo()
+
+    def test_a_damaged_casebase_is_named(self, cars_db: Path) -> None:
+        named = pytest.raises(NotACasebase, match=r"cars.*is damaged: .*build it again")
+        with named, Casebase.open(cars_db):
+            raise sqlite3.DatabaseError("database disk image is malformed")
+        with pytest.raises(sqlite3.OperationalError), Casebase.open(cars_db):
+            raise sqlite3.OperationalError("database is locked")
 
 
 class TestHooks:

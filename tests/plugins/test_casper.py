@@ -403,7 +403,7 @@ class TestLabels:
         assert cbr("label", second, "--load", old).code == 0
         for wrong, says in (
             (tmp_path / "no.npz", "cannot read labels"),
-            (base, "is no file of labels"),
+            (base, "is no whole file of labels"),
             (
                 self._with(tmp_path / "more.npz", labels, "flop.mark", np.array("x")),
                 "the flop of",
@@ -463,6 +463,25 @@ class TestLabels:
             assert says in answer.err
             with Casebase.open(second) as kept:
                 assert not kept.valued("preflop")  # all or none
+
+    def test_damaged_files_of_labels(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        copy, labels, bad = (tmp_path / name for name in ("a.db", "labels.npz", "bad.npz"))
+        shutil.copy(base, copy)
+        few = ("--cases", 20, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        assert cbr("label", copy, *few, "--save", labels).code == 0
+        whole = labels.read_bytes()
+        for at in range(40, len(whole), len(whole) // 12):
+            bad.write_bytes(whole[:at] + b"\xff" * 20 + whole[at + 20 :])
+            shutil.copy(base, copy)
+            answer = cbr("label", copy, "--load", bad)
+            assert "Internal" not in answer.err
+            assert answer.code in {0, 2}  # a name or a time in the archive may be damaged
+        np.save(tmp_path / "one.npy", np.zeros(3))
+        answer = cbr("label", copy, "--load", tmp_path / "one.npy")
+        assert answer.code == 2
+        assert "is no whole file of labels" in answer.err
 
     def test_worlds_of_an_older_version_are_found_again(
         self, base: Path, tmp_path: Path, cbr
