@@ -125,7 +125,7 @@ class TestArena:
         assert found[1] == pytest.approx(won, abs=1e-12)
         with pytest.raises(NoSuchName, match="no gene of arena 'holdem' 'cups'"):
             contest(base, "holdem?genes=cups")
-        with pytest.raises(BadValue, match="'imitate' is for reuse=worth, and .* reuse="):
+        with pytest.raises(BadValue, match=r"'imitate' is for reuse=worth, and .* reuse="):
             contest(base, "holdem?genes=imitate")
         with pytest.raises(BadValue, match="'cap' is for the policy 'threshold', not 'top'"):
             contest(base, "holdem?genes=cap&policy=top?k=5")
