@@ -88,7 +88,7 @@ def main() -> None:
             figures = _from_log(Path(given.source), out, given, pool)
         else:
             figures = [*_nine(out, given, pool), *_two(out, given, pool)]
-            if not given.only:
+            if _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
                 _draw_sizes(figures, out / "sizes.png", given.logged)
     if not figures:
         raise BadValue(
@@ -135,11 +135,11 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[F
             heir.format(base=base("plain.db", rounds=0)) + "&adapt=false"
         ),
     }
-    for size in (given.logged // 20, given.logged // 4):
-        name = f"heir-{size}.db"
-        bots[f"{PLAIN}, {size:,} hands"] = lambda name=name, size=size: (  # type: ignore[misc]
-            heir.format(base=base(name, limit=size))
-        )
+    for row, size in _sizes(given.logged).items():
+        if row != PLAIN:
+            bots[row] = lambda size=size: (  # type: ignore[misc]
+                heir.format(base=base(f"heir-{size}.db", limit=size))
+            )
     return _seated(bots, Setting("limit", 9), ("loki", "lag"), given, pool)
 
 
@@ -253,14 +253,19 @@ def _seated(
     return figures
 
 
+def _sizes(logged: int) -> dict[str, int]:
+    """Rows that differ in the hands of the casebase alone, with how many these are."""
+    smaller = {f"{PLAIN}, {size:,} hands": size for size in (logged // 20, logged // 4)}
+    return {**smaller, PLAIN: logged}
+
+
 def _draw_sizes(figures: Sequence[Figure], path: Path, logged: int) -> None:
     """Win rate against the hands of the casebase, for each table."""
     from matplotlib.figure import Figure as Drawing
 
     from cbr.plots import save
 
-    sizes = {f"{PLAIN}, {size:,} hands": size for size in (logged // 20, logged // 4)}
-    sizes[PLAIN] = logged
+    sizes = _sizes(logged)
     drawing = Drawing(figsize=(8, 4.5), dpi=110, layout="constrained")
     axis = drawing.subplots()
     for where, color in (("loki*8", "#2f5f98"), ("lag*8", "#ee6677")):
