@@ -1,4 +1,4 @@
-"""Logs for tests: hands played at random here, and some written by hand."""
+"""Logs for tests: hands played here at random or by bots, and some written by hand."""
 
 from __future__ import annotations
 
@@ -20,6 +20,28 @@ def acpc_log(path: Path, count: int, seats: int, betting: str = "limit", seed: i
 
     write(iter(random_hands(count, seats, betting, seed)), path)
     return path
+
+
+def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | None = None) -> Path:
+    """A casebase of hands that these bots played, its log beside it."""
+    from cbr.build import build
+    from cbr.plugins import default_plugins
+    from cbr_arena.logs import write
+    from cbr_arena.match import Match, play
+    from cbr_arena.players import players_of
+
+    match = Match(
+        players_of(specs),
+        hands=hands,
+        seed=5,
+        duplicate=False,
+        keep_hands=True,
+        **({"game": game} if game else {}),
+    )
+    log, out = folder / f"{name}.phhs", folder / f"{name}.db"
+    write(play(match).hands, log)
+    build([log], out, plugins=default_plugins())
+    return out
 
 
 STARS = """\

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
-from test_casper import made
+from made_logs import made
 
 from cbr.build import build
 from cbr.casebase import Casebase

@@ -1,0 +1,364 @@
+"""What actions of cases are worth: habits, values, and `cbr label`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_logs import made
+
+from cbr.casebase import Casebase
+from cbr.workers import executor
+from cbr_arena.match import Match, play
+from cbr_arena.players import build as build_bot
+from cbr_arena.players import players_of
+from cbr_arena.results import lines_of
+from cbr_casper.bot import CaseBot
+from cbr_casper.grid import CLASSES, CONTEXTS, SIZES
+from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
+from cbr_casper.label import label, unlabelled
+from cbr_casper.players import CODES, Strategies
+from cbr_casper.rollouts import values
+from cbr_casper.worlds import Worlds
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("casper"), "limit", ["miniloki*3", "lag*2"], 900)
+
+
+@pytest.fixture(scope="module")
+def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
+    folder = tmp_path_factory.mktemp("casper-nl")
+    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+
+
+class TestLabels:
+    def played(self, base: Path, hands: int = 60):
+        with Casebase.open(base) as opened:
+            players = count_moves(opened).players()
+            _, bodies = next(iter(opened.read_records(hands)))
+        played, terms, _ = replay_bodies(bodies)
+        return Strategies(players, players.grid, SIZES["limit"]), played, terms
+
+    def test_habits_are_chances(self, base: Path) -> None:
+        with Casebase.open(base) as opened:
+            chances = count_moves(opened).players().grid
+        assert chances.shape == (4, CONTEXTS, CLASSES, 3)
+        assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
+        assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
+        # Good hands raise more often than bad ones before the flop, facing one bet.
+        assert chances[0, 6:12, -1, RAISE].mean() > chances[0, 6:12, 0, RAISE].mean() + 0.3
+
+    def test_players_who_act_alike_are_a_group(self, base: Path) -> None:
+        with Casebase.open(base) as opened:
+            counts = count_moves(opened)
+        assert counts.seen.shape[0] == 6  # three miniloki, two lag, and nobody else
+        assert counts.seen[-1].sum() == 0
+        assert len(counts.decisions.move) == counts.seen.sum()
+        assert counts.decisions.counted(3).sum(axis=2).tolist() == counts.seen.sum(axis=0).tolist()
+        groups = groups_of(np.concatenate([counts.seen] * 3))  # as if there were more of each
+        assert sorted(len(group) for group in groups) == [6, 9]
+        kinds = [{player % 6 for player in group} for group in groups]
+        assert not kinds[0] & kinds[1]
+
+    def test_cards_that_only_the_log_knows_are_not_looked_at(self, base: Path) -> None:
+        both, played, terms = self.played(base)
+        tables = played.tables
+        wanted = np.arange(len(tables)) % 7 == 0
+        given = (terms, moves_of(played, 3), wanted, np.arange(len(tables)), both, 20, 1)
+        before, _ = values(tables, *given)
+        other = tables.copy()
+        rng = np.random.default_rng(0)
+        for row in other:
+            for seat in range(int(row[SEATS])):
+                if seat != row[ACTOR]:
+                    row[HOLE + 2 * seat : HOLE + 2 * seat + 2] = rng.integers(0, 52, 2)
+        after, _ = values(other, *given)
+        np.testing.assert_array_equal(before, after)
+        assert np.isfinite(before[wanted, CALL]).all()
+        assert np.isnan(before[~wanted]).all()
+
+    def test_the_future_of_the_board_is_not_looked_at(self, base: Path) -> None:
+        both, played, terms = self.played(base)
+        tables = played.tables
+        flop = np.flatnonzero(tables[:, 1] == 1)[:1]
+        wanted = np.zeros(len(tables), bool)
+        wanted[flop] = True
+        given = (terms, moves_of(played, 3), wanted, np.arange(len(tables)), both, 50, 1)
+        before, _ = values(tables, *given)
+        other = tables.copy()
+        other[:, 108:110] = other[:, [109, 108]]
+        other[flop, 108:110] = 51, 50
+        after, _ = values(other, *given)
+        np.testing.assert_array_equal(before[flop], after[flop])
+
+    def test_good_hands_are_worth_more(self, base: Path) -> None:
+        """On the river: values follow strength, and a fold is worth nothing."""
+        both, played, terms = self.played(base, 600)
+        wanted = played.tables[:, 1] == 3
+        mean, error = values(
+            played.tables,
+            terms,
+            moves_of(played, 3),
+            wanted,
+            np.arange(len(wanted)),
+            both,
+            100,
+            1,
+        )
+        strength = played.situations["ihs"]
+        faced = wanted & ~np.isnan(mean[:, FOLD])
+        assert (mean[faced, FOLD] == 0).all()
+        good, bad = faced & (strength > 0.9), faced & (strength < 0.1)
+        assert mean[good, CALL].mean() > 2
+        assert mean[bad, CALL].mean() < 0
+        assert np.nanmean(mean[good, RAISE] - mean[good, CALL]) > 0
+        assert np.nanmean(mean[bad, RAISE] - mean[bad, CALL]) < 0.5
+        assert (error[faced, CALL] > 0).mean() > 0.6  # the others are sure to win or lose
+
+    def test_it_goes_on_where_it_stopped_for_any_number_of_workers(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        import shutil
+
+        kept = []
+        for name, steps, workers in (("a", (4, 12), 1), ("b", (12,), 2)):
+            copy = tmp_path / f"{name}.db"
+            shutil.copy(base, copy)
+            with Casebase.open(copy, write=True) as opened, executor(workers) as pool:
+                digest = opened.digest("flop")
+                worlds = Worlds.find(opened, rounds=2, hands=25_000, pool=pool)
+                for cases in steps:
+                    found = label(opened, unlabelled(opened, cases), worlds, deals=10, pool=pool)
+                assert [stage.all for stage in found] == [12] * 4
+                assert opened.digest("flop") == digest
+                rows = opened.db.execute(
+                    "SELECT * FROM solution_values ORDER BY stage, case_id, solution"
+                ).fetchall()
+                kept.append(rows)
+        assert kept[0] == kept[1]
+        assert len(kept[0]) > 96
+
+    def test_the_bot_plays_by_worth(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        copy = tmp_path / "labelled.db"
+        shutil.copy(base, copy)
+        answer = cbr("label", copy, "--cases", 30, "--deals", 10, "--hands", 2000, "--json")
+        assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
+        bot = CaseBot(str(copy))
+        assert {street.reuse for street in bot.streets} == {"worth"}
+        assert bot.worlds is None  # 900 hands are too few to adapt by
+        with Casebase.open(copy, write=True) as opened, opened.transaction():
+            opened.put_learned("worlds.hands", np.array([4_000]))
+        assert CaseBot(str(copy)).worlds is not None
+        for spec in (f"cbr:{copy}", f"cbr:{copy}?adapt=false", f"cbr:{copy}?style=casper"):
+            match = Match(players_of([spec, "lag*2"]), hands=60)
+            assert lines_of(match, play(match))[0].faults == {}
+        assert cbr("check", copy).code == 0
+
+    def test_labels_go_into_a_file_and_come_back(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        first, second, labels = (tmp_path / name for name in ("a.db", "b.db", "labels.npz"))
+        shutil.copy(base, first)
+        shutil.copy(base, second)
+        few = ("--cases", 20, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        assert cbr("label", first, *few, "--save", labels).code == 0
+        answer = cbr("label", second, "--load", labels, "--json")
+        assert [stage["all"] for stage in answer.json["stages"]] == [20] * 4
+        with Casebase.open(first) as one, Casebase.open(second) as two:
+            for stage in one.stages:
+                mine, other = one.values(stage), two.values(stage)
+                assert [row[:2] for row in mine] == [row[:2] for row in other]
+                np.testing.assert_allclose(
+                    [row[2] for row in mine], [row[2] for row in other], rtol=2e-3, atol=1e-3
+                )
+            assert Worlds.load(two) is not None
+        # Nothing else is ever overwritten, and the casebase least of all.
+        answer = cbr("label", first, *few, "--save", first)
+        assert answer.code == 2
+        assert "is there and is no file of labels" in answer.err
+        # Labels of an older version are not read, but may be replaced.
+        old = self._with(tmp_path / "old.npz", labels, "format", np.array("cbr-labels 2"))
+        answer = cbr("label", second, "--load", old)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert "another version of this program (cbr-labels 2, not 3)" in answer.err
+        assert cbr("label", first, *few, "--save", old).code == 0
+        assert cbr("label", second, "--load", old).code == 0
+        for wrong, says in (
+            (tmp_path / "no.npz", "cannot read labels"),
+            (base, "is no whole file of labels"),
+            (
+                self._with(tmp_path / "more.npz", labels, "flop.mark", np.array("x")),
+                "the flop of",
+            ),
+            (self._with(tmp_path / "less.npz", labels, "turn.case", None), "lacks 'turn.case'"),
+            (
+                self._with(tmp_path / "odd.npz", labels, "worlds.value", np.zeros((2, 3))),
+                "'value' of worlds does not fit",
+            ),
+            (  # a question for a number that there is not
+                self._with(
+                    tmp_path / "far.npz",
+                    labels,
+                    "worlds.feature",
+                    np.full_like(np.load(labels)["worlds.feature"], CODES),
+                ),
+                "'feature' of worlds does not fit",
+            ),
+            (  # more trees than there are
+                self._with(tmp_path / "trees.npz", labels, "worlds.trees", np.full(4, 1_000)),
+                "'trees' of worlds does not fit",
+            ),
+            (
+                self._with(tmp_path / "none.npz", labels, "worlds.value", np.zeros(())),
+                "'value' of worlds does not fit",
+            ),
+            (  # nobody does anything
+                self._with(
+                    tmp_path / "idle.npz",
+                    labels,
+                    "worlds.grid",
+                    np.zeros_like(np.load(labels)["worlds.grid"]),
+                ),
+                "'grid' of worlds does not fit",
+            ),
+            (
+                self._with(tmp_path / "text.npz", labels, "river.value", np.array(["x"])),
+                "lacks 'river.value'",
+            ),
+            (
+                self._with(tmp_path / "short.npz", labels, "river.value", np.zeros(1)),
+                "labels of the river",
+            ),
+            (
+                self._with(
+                    tmp_path / "other.npz",
+                    labels,
+                    "river.solution",
+                    np.full_like(np.load(labels)["river.solution"], 77),
+                ),
+                "labels of the river",
+            ),
+        ):
+            shutil.copy(base, second)
+            answer = cbr("label", second, "--load", wrong)
+            assert (answer.code, answer.err.count("\n")) == (2, 1)
+            assert says in answer.err
+            with Casebase.open(second) as kept:
+                assert not kept.valued("preflop")  # all or none
+
+    def test_pieces_are_the_labels_of_one_run(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        once, pieces = (tmp_path / name for name in ("once.db", "pieces.db"))
+        few = ("--deals", 200, "--rounds", 1, "--hands", 2000)
+        for path, parts in ((once, (40,)), (pieces, (5, 40))):
+            shutil.copy(base, path)
+            for cases in parts:
+                assert cbr("label", path, "--cases", cases, *few).code == 0
+        with Casebase.open(once) as one, Casebase.open(pieces) as other:
+            for stage in one.stages:
+                assert one.values(stage) == other.values(stage)
+
+    def test_damaged_files_of_labels(self, base: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        copy, labels, bad = (tmp_path / name for name in ("a.db", "labels.npz", "bad.npz"))
+        shutil.copy(base, copy)
+        few = ("--cases", 20, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        assert cbr("label", copy, *few, "--save", labels).code == 0
+        whole = labels.read_bytes()
+        for at in range(40, len(whole), len(whole) // 12):
+            bad.write_bytes(whole[:at] + b"\xff" * 20 + whole[at + 20 :])
+            shutil.copy(base, copy)
+            answer = cbr("label", copy, "--load", bad)
+            assert "Internal" not in answer.err
+            assert answer.code in {0, 2}  # a name or a time in the archive may be damaged
+        np.save(tmp_path / "one.npy", np.zeros(3))
+        answer = cbr("label", copy, "--load", tmp_path / "one.npy")
+        assert answer.code == 2
+        assert "is no whole file of labels" in answer.err
+
+    def test_worlds_of_an_older_version_are_found_again(
+        self, base: Path, tmp_path: Path, cbr
+    ) -> None:
+        import shutil
+
+        old = tmp_path / "old.db"
+        shutil.copy(base, old)
+        few = ("--cases", 20, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        assert cbr("label", old, *few).code == 0
+        for kept in (np.zeros(3), None):  # of another shape, or not at all
+            with Casebase.open(old, write=True) as opened, opened.transaction():
+                if kept is None:
+                    opened.db.execute("DELETE FROM learned WHERE name = 'worlds.grid'")
+                else:
+                    opened.put_learned("worlds.grid", kept)
+            assert cbr("label", old, *few).code == 0
+            with Casebase.open(old) as opened:
+                assert Worlds.load(opened) is not None
+
+    @staticmethod
+    def _with(path: Path, labels: Path, name: str, value) -> Path:
+        with np.load(labels) as found:
+            parts = {key: found[key] for key in found.files if key != name}
+        np.savez(path, **parts, **({} if value is None else {name: value}))
+        return path
+
+    def test_without_labels_it_imitates_and_says_so_once(self, base: Path, cbr) -> None:
+        answer = cbr("match", f"cbr:{base}*2", "lag", "--hands", 30, "--workers", 2)
+        assert answer.code == 0
+        assert answer.err.count("cbr label") == 1
+
+    def test_tables_unlike_those_of_the_log_are_named(self, base: Path, cbr) -> None:
+        answer = cbr("match", f"cbr:{base}", "lag", "--hands", 20, "--workers", 2)
+        assert answer.code == 0
+        assert answer.err.count("tables with 5 players and none like 2") == 1
+        assert "none like" not in cbr("match", f"cbr:{base}", "lag*5", "--hands", 12).err
+
+    def test_no_limit(self, no_limit: Path, tmp_path: Path, cbr) -> None:
+        import shutil
+
+        copy = tmp_path / "labelled.db"
+        shutil.copy(no_limit, copy)
+        words = ("--cases", 40, "--deals", 20, "--rounds", 1, "--hands", 2000, "--json")
+        answer = cbr("label", copy, *words)
+        assert [stage["all"] for stage in answer.json["stages"]] == [40] * 4
+        with Casebase.open(copy) as opened:
+            query = "SELECT stage, case_id, solution, value FROM solution_values"
+            rows = opened.db.execute(query).fetchall()
+        assert {row[3] for row in rows if row[2] == "f"} == {0.0}
+        sized = {row[2] for row in rows if row[2][0] in "br"}
+        assert {"bmin", "b1/2", "b1", "r1"} <= sized
+        for stage, case in {row[:2] for row in rows}:
+            of_case = {row[2][0] for row in rows if row[:2] == (stage, case)}
+            assert of_case <= set("kb") or of_case <= set("fcr") or of_case <= set("kr")
+        # It imitates unless it is asked for more.
+        plain = {street.reuse for street in CaseBot(str(no_limit)).streets}
+        assert {street.reuse for street in CaseBot(str(copy)).streets} == plain
+        valued = f"cbr:{copy}?reuse=worth?temperature=4"
+        assert {street.reuse for street in build_bot(valued, "nolimit").streets} == {
+            "worth?temperature=4"
+        }
+        match = Match(
+            players_of([f"cbr:{copy}", valued, "lag?size=1/2", "random"]),
+            hands=90,
+            game=Game("nolimit", 50, 100),
+        )
+        assert [line.faults for line in lines_of(match, play(match))[:2]] == [{}, {}]
+
+    def test_what_is_refused(self, cbr, base: Path, cars_db: Path) -> None:
+        for words, says in (
+            (["label", cars_db], "'car', not of hold'em"),
+            (["label", base.with_name("no.db")], "no.db"),
+        ):
+            answer = cbr(*words)
+            assert (answer.code, answer.err.count("\n")) == (2, 1)
+            assert says in answer.err
