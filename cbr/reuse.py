@@ -30,19 +30,21 @@ class ReusePolicy(Policy):
     """Turns what was retrieved into a score for each solution of the case type, [s].
 
     One that is `batched` does so for many targets at once: it takes `RetrievedMany` as well, and
-    uses only what both have, the last axis being the solutions.
+    uses only what both have, the last axis being the solutions. One that goes `by_value` is asked
+    also where no retrieved case took an allowed solution, if some know what one is worth.
     """
 
     batched: bool = False
+    by_value: bool = False
 
     kind: ClassVar[str] = "reuse policy"
 
 
-def reuse_policy(name: str, *, batched: bool = False) -> Callable[[F], F]:
+def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) -> Callable[[F], F]:
     """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
 
     def mark(function: F) -> F:
-        policy = ReusePolicy(name, function, batched=batched)
+        policy = ReusePolicy(name, function, batched=batched, by_value=by_value)
         function.__cbr__ = policy  # type: ignore[attr-defined]
         return function
 
@@ -93,7 +95,7 @@ def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
     return weighted
 
 
-@reuse_policy("best-value", batched=True)
+@reuse_policy("best-value", batched=True, by_value=True)
 def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
     """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
 
@@ -159,7 +161,7 @@ def reuse(
         raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
     legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
     retrieved = dataclasses.replace(retrieved, allowed=legal)
-    if retrieved.taken.any() or (spec.name == "best-value" and not _empty(retrieved.mean_value())):
+    if _can_score(chosen, retrieved).all():
         probability = _probabilities(chosen, retrieved)
         reason = _reason(retrieved, spec)
     else:
@@ -179,8 +181,12 @@ def reuse(
     return Proposal(shares, case_type.solutions[best], reason, may)
 
 
-def _empty(values: Floats) -> bool:
-    return bool(np.isnan(values).all())
+def _can_score(policy: ReusePolicy, retrieved: Given) -> NDArray[np.bool_]:
+    """Whether the cases that were retrieved say anything of allowed solutions; [q] of many."""
+    can: NDArray[np.bool_] = np.asarray(retrieved.taken.any(axis=-1))
+    if policy.by_value and not can.all():
+        can = can | ~np.isnan(retrieved.mean_value()).all(axis=-1)
+    return can
 
 
 def reuse_many(
@@ -199,7 +205,7 @@ def reuse_many(
         raise BadValue(f"target {np.flatnonzero(~legal.any(axis=1))[0]} has no allowed solution")
     retrieved = dataclasses.replace(retrieved, allowed=legal)
     found: Floats = legal / legal.sum(axis=1, keepdims=True)
-    some = np.flatnonzero(retrieved.taken.any(axis=1))
+    some = np.flatnonzero(_can_score(chosen, retrieved))
     if chosen.batched and len(some) == len(retrieved):
         scores: Floats = chosen(retrieved)
         if scores.shape != shape or not (np.isfinite(scores) & (scores >= 0)).all():

@@ -14,7 +14,7 @@ from cbr.vectors import Floats
 _RARE = 0.01
 
 
-@reuse_policy("worth", batched=True)
+@reuse_policy("worth", batched=True, by_value=True)
 def worth(
     retrieved: Retrieved | RetrievedMany, temperature: float = 0.1, imitate: float = 1.0
 ) -> Floats:
@@ -22,7 +22,8 @@ def worth(
     `temperature`).
 
     Values are those estimated for the retrieved cases, in their mean. Where none has any, and for
-    targets of which only one solution has one, it is imitation.
+    targets of which only one solution has one, it is imitation; without anything to imitate each is
+    as likely.
     """
     if not temperature > 0.0 or not 0.0 <= imitate <= 1.0:
         raise BadValue(
@@ -36,7 +37,8 @@ def worth(
     ahead = np.where(known, value, best) - best
     mixed = np.where(known, (shares + _RARE) ** imitate * np.exp(ahead / temperature), 0.0)
     several = known.sum(axis=-1, keepdims=True) > 1
-    chances: Floats = np.where(several, mixed, shares)
+    imitated = np.where(taken.any(axis=-1, keepdims=True), shares, 1.0)
+    chances: Floats = np.where(several, mixed, imitated)
     return chances
 
 

@@ -80,6 +80,27 @@ class TestValues:
         many = retriever(base, "made").many(np.array([[1.0]]))
         assert reuse_many(many, "best-value").tolist() == [[0, 0, 1]]
 
+    @pytest.mark.parametrize("policy", ["best-value", "worth"])
+    def test_values_count_where_nothing_allowed_was_done(self, base, policy: str) -> None:
+        self.put(base, left=-1.0, right=0.5, wait=2.0)
+        mine = retriever(base, "made", policy="top?k=1")  # one that went left
+        one = reuse(mine({"x": 0.0}), policy, allowed=["right", "wait"])
+        assert one.solution == "wait"
+        assert one.probabilities["wait"] > 0.99
+        # Those beside it have cases to go by, or neither cases nor values.
+        codes, legal = np.array([[0.0], [2.0], [10.0]]), np.array([False, True, True])
+        found = reuse_many(mine.many(codes), policy, allowed=[legal, legal, [True, True, False]])
+        assert found[0] == pytest.approx(list(one.probabilities.values()))
+        assert found[1].argmax() == 2
+        assert found[2].tolist() == [0.5, 0.5, 0.0]
+
+    def test_a_lone_value_compares_with_nothing(self, base) -> None:
+        self.put(base, wait=-1.0)
+        one = retriever(base, "made", policy="top?k=1")({"x": 0.0})
+        shares = reuse(one, "worth", allowed=["right", "wait"]).probabilities
+        assert list(shares.values()) == [0.0, 0.5, 0.5]
+        assert reuse(one, "worth").probabilities["left"] == 1.0  # which was done
+
     def test_mixed_with_imitation(self, base) -> None:
         self.put(base, left=-1.0, right=0.5)
         got = retriever(base, "made")({"x": 1.0})
