@@ -144,7 +144,8 @@ def _fallback(retrieved: Retrieved) -> float | None:
 def _rates(lacking: Lacking | None, retrieved: Retrieved, proposal: Proposal) -> dict[str, float]:
     if lacking is None:
         return {}
-    rates = zip(lacking.solutions, lacking.rates(retrieved.target).tolist(), strict=True)
+    hidden = lacking.in_situation(retrieved.target)
+    rates = zip(lacking.solutions, hidden.rates.tolist(), strict=True)
     return {name: rate for name, rate in rates if name in proposal.allowed}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,48 @@ from cbr.retrieve import Retriever
 from cbr.vectors import Floats, Ints
 
 
+class Hidden(NamedTuple):
+    """How often solutions are taken that no case has: their codes [k] and `rates`, [k] for one
+    situation or [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
+
+    codes: Ints
+    rates: Floats
+
+    def added_to(self, chances: Floats, allowed: NDArray[np.bool_]) -> Floats:
+        """Chances with these solutions among them; the others share what is left."""
+        rates = self.rates * allowed[..., self.codes]
+        found = chances.copy()
+        found[..., self.codes] = 0.0
+        rest = found.sum(axis=-1, keepdims=True)
+        found *= (1.0 - rates.sum(axis=-1, keepdims=True)) / np.where(rest > 0.0, rest, 1.0)
+        found[..., self.codes] = rates
+        total = found.sum(axis=-1, keepdims=True)  # 1, or less if nothing else is allowed
+        return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
+
+    def among(self, retrieved: Any, allowed: NDArray[np.bool_]) -> Any:
+        """What was retrieved, as if cases had taken these solutions too."""
+        taken = retrieved.taken
+        cases = taken.sum(axis=-1, keepdims=True)
+        shares = taken / np.where(cases > 0.0, cases, 1.0)
+        return _Among(retrieved, self.added_to(shares, allowed) * np.maximum(cases, 1.0))
+
+
+class _Among:
+    """What was retrieved, with other cases `taken`."""
+
+    def __init__(self, retrieved: Any, taken: Floats) -> None:
+        self._retrieved, self.taken = retrieved, taken
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._retrieved, name)
+
+    def __len__(self) -> int:
+        return len(self._retrieved)
+
+    def __getitem__(self, place: int) -> _Among:
+        return _Among(self._retrieved[place], self.taken[place])
+
+
 @dataclass(frozen=True, eq=False)
 class Lacking:
     """Codes of solutions that the cases of a stage lack, and a retriever over all decisions."""
@@ -30,7 +73,7 @@ class Lacking:
     everybody: Retriever
     indexed: Sequence[Feature]
 
-    def rates(self, target: Mapping[str, Value]) -> Floats:
+    def in_situation(self, target: Mapping[str, Value]) -> Hidden:
         """How often each lacking solution is taken in situations that look like this one."""
         indexed = self.everybody.vectors.case_type.indexed
         weighty = zip(indexed, self.everybody.weights, strict=True)
@@ -39,56 +82,29 @@ class Lacking:
         if compared & target.keys():  # else all look alike
             seen = {f.name: target[f.name] for f in indexed if f.name in target}
             taken = self.everybody(seen).taken
-        rates: Floats = taken[self.codes] / max(float(taken.sum()), 1e-300)
-        return rates
+        return self._hidden(taken)
 
-    def added_to(
-        self,
-        chances: Floats,
-        targets: NDArray[np.float32],
-        allowed: NDArray[np.bool_],
-        weights: Floats | None = None,
-    ) -> Floats:
-        """`added` for many targets: chances and `allowed` [q, s], targets and their own `weights`
-        (if any) [q, d] as the stage has them, with the private features that do not count here."""
+    def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> Hidden:
+        """`in_situation` for many: targets and their own `weights` (if any) [q, d] as the stage has
+        them, with the private features that do not count here."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
         if weights is not None:
             weights = weights[:, seen]
             # Who compares nothing that all can see compares everything of it.
             weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
-        taken = self.everybody.many(targets[:, seen], weights).taken
-        rates = taken[:, self.codes] / np.maximum(taken.sum(axis=1, keepdims=True), 1e-300)
-        rates = rates * allowed[:, self.codes]
-        found = chances.copy()
-        found[:, self.codes] = 0.0
-        rest = found.sum(axis=1, keepdims=True)
-        only = (rest == 0.0)[:, 0]  # nothing else is allowed
-        found *= (1.0 - rates.sum(axis=1, keepdims=True)) / np.where(rest > 0.0, rest, 1.0)
-        found[:, self.codes] = rates
-        some = only & rates.any(axis=1)
-        found[some] /= found[some].sum(axis=1, keepdims=True)
-        found[only & ~some] = chances[only & ~some]
-        return found
+        return self._hidden(self.everybody.many(targets[:, seen], weights).taken)
 
-    def added(
-        self, probability: Floats, target: Mapping[str, Value], allowed: NDArray[np.bool_]
-    ) -> tuple[Floats, str]:
-        """Chances with the lacking solutions among them, and a part of a sentence about it."""
-        may = np.flatnonzero(allowed[self.codes])
-        codes, rates = self.codes[may], self.rates(target)[may]
-        names = [self.solutions[place] for place in may]
-        told = ", ".join(f"{s} {r:.0%}" for s, r in zip(names, rates, strict=True))
-        found = probability.copy()
-        found[codes] = 0.0
-        if found.any():
-            found *= (1.0 - rates.sum()) / found.sum()
-            found[codes] = rates
-        elif rates.any():  # nothing else is allowed
-            found[codes] = rates / rates.sum()
-        else:
-            found = probability
-        return found, (
-            f"; no case has {' or '.join(names)}, so how often that is done ({told}) is "
+    def _hidden(self, taken: Floats) -> Hidden:
+        total = np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
+        return Hidden(self.codes, taken[..., self.codes] / total)
+
+    def said(self, hidden: Hidden, allowed: NDArray[np.bool_]) -> str:
+        """A part of a sentence about how often that is in one situation."""
+        known = zip(self.solutions, self.codes, hidden.rates, strict=True)
+        rates = {name: rate for name, code, rate in known if allowed[code]}
+        told = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
+        return (
+            f"; no case has {' or '.join(rates)}, so how often that is done ({told}) is "
             f"taken from all decisions that look alike, whatever was hidden"
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
-from cbr.lacking import Lacking
+from cbr.lacking import Hidden, Lacking
 from cbr.plugins import Plugins, default_plugins
 from cbr.policy import Policy
 from cbr.retrieve import Retrieved, RetrievedMany
@@ -52,6 +52,7 @@ def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) ->
 
 
 Given = Retrieved | RetrievedMany
+G = TypeVar("G", Retrieved, RetrievedMany)
 
 
 @reuse_policy("proportional", batched=True)
@@ -74,13 +75,11 @@ def similarity_weighted(retrieved: Given) -> Floats:
 
 @reuse_policy("best-outcome", batched=True)
 def best_outcome(retrieved: Given) -> Floats:
-    """The solution whose cases earned most on average."""
+    """The solution whose cases earned most on average; where that is known of none, as they did."""
+    if not retrieved.vectors.outcome_count.any():
+        raise BadValue("no case has a known outcome; choose a reuse policy that needs none")
     mean = retrieved.mean_outcome()
-    if np.isnan(mean).all(axis=-1).any():
-        raise BadValue(
-            "no retrieved case has a known outcome; choose a reuse policy that needs none"
-        )
-    return _highest(mean)
+    return np.where(_unknown(mean), retrieved.taken, _highest(mean))
 
 
 @reuse_policy("outcome-weighted", batched=True)
@@ -99,20 +98,23 @@ def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
 def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
     """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
 
-    Values of solutions come from roll-outs, not from what single cases earned.
+    Values of solutions come from roll-outs, not from what single cases earned. Where none has a
+    value, it is as the cases did.
     """
     if not 0.0 <= imitate <= 1.0:
         raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
-    mean = retrieved.mean_value()
-    if np.isnan(mean).all(axis=-1).any():
-        raise BadValue(
-            "no retrieved case has estimated values; label the cases, or choose another policy"
-        )
-    taken = retrieved.taken
+    if retrieved.vectors.estimates is None:
+        raise BadValue("no case has estimated values; label the cases, or choose another policy")
+    mean, taken = retrieved.mean_value(), retrieved.taken
     shares = taken / np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
     best = _highest(mean)
     mixed: Floats = (1.0 - imitate) * best / best.sum(axis=-1, keepdims=True) + imitate * shares
-    return mixed
+    return np.where(_unknown(mean), shares, mixed)
+
+
+def _unknown(mean: Floats) -> NDArray[np.bool_]:
+    """Whether nothing is known of any solution, [1] or [q, 1]."""
+    return np.asarray(np.isnan(mean).all(axis=-1, keepdims=True))
 
 
 def _highest(scores: Floats) -> Floats:
@@ -161,15 +163,19 @@ def reuse(
         raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
     legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
     retrieved = dataclasses.replace(retrieved, allowed=legal)
-    if _can_score(chosen, retrieved).all():
-        probability = _probabilities(chosen, retrieved)
+    hidden = None
+    if lacking is not None and legal[lacking.codes].any():
+        hidden = lacking.in_situation(retrieved.target)
+    shown, late = _shown(chosen, retrieved, hidden)
+    if _can_score(chosen, shown).all():
+        probability = _probabilities(chosen, shown)
         reason = _reason(retrieved, spec)
     else:
         probability = legal / legal.sum()
         reason = "no retrieved case has an allowed solution, so each is as likely"
-    if lacking is not None and any(legal[code] for code in lacking.codes):
-        probability, why = lacking.added(probability, retrieved.target, legal)
-        reason += why
+    if hidden is not None and lacking is not None:
+        probability = np.where(late, hidden.added_to(probability, legal), probability)
+        reason += lacking.said(hidden, legal)
     first = np.flatnonzero(probability >= probability.max() - 1e-9)
     mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
     best = int(first[mean.argmax()])
@@ -181,11 +187,23 @@ def reuse(
     return Proposal(shares, case_type.solutions[best], reason, may)
 
 
+def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G, NDArray[np.bool_]]:
+    """What a policy is shown, and whether hidden solutions get their chances only afterwards, [1]
+    or [q, 1]. Who weighs what is done by what it is worth sees them, where their worth is known."""
+    assert retrieved.allowed is not None
+    if hidden is None or not policy.by_value:
+        return retrieved, np.ones(1, np.bool_)
+    unknown = np.isnan(retrieved.mean_value()) & retrieved.allowed
+    late = np.asarray(unknown[..., hidden.codes].any(axis=-1, keepdims=True))
+    some = hidden._replace(rates=hidden.rates * ~late)
+    return some.among(retrieved, retrieved.allowed), late
+
+
 def _can_score(policy: ReusePolicy, retrieved: Given) -> NDArray[np.bool_]:
     """Whether the cases that were retrieved say anything of allowed solutions; [q] of many."""
     can: NDArray[np.bool_] = np.asarray(retrieved.taken.any(axis=-1))
     if policy.by_value and not can.all():
-        can = can | ~np.isnan(retrieved.mean_value()).all(axis=-1)
+        can = can | ~_unknown(retrieved.mean_value())[..., 0]
     return can
 
 
@@ -194,9 +212,13 @@ def reuse_many(
     policy: str = "",
     *,
     allowed: NDArray[np.bool_] | None = None,
+    hidden: Hidden | None = None,
     plugins: Plugins | None = None,
 ) -> Floats:
-    """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given."""
+    """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
+
+    `hidden` are solutions that no case has but that are taken all the same.
+    """
     spec = Spec.parse(policy or retrieved.case_type.reuse)
     chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
     shape = (len(retrieved), len(retrieved.case_type.solutions))
@@ -204,20 +226,29 @@ def reuse_many(
     if not legal.any(axis=1).all():
         raise BadValue(f"target {np.flatnonzero(~legal.any(axis=1))[0]} has no allowed solution")
     retrieved = dataclasses.replace(retrieved, allowed=legal)
-    found: Floats = legal / legal.sum(axis=1, keepdims=True)
-    some = np.flatnonzero(_can_score(chosen, retrieved))
-    if chosen.batched and len(some) == len(retrieved):
-        scores: Floats = chosen(retrieved)
-        if scores.shape != shape or not (np.isfinite(scores) & (scores >= 0)).all():
-            raise _no_scores(chosen, shape[1])
+    shown, late = _shown(chosen, retrieved, hidden)
+    found = _scored(chosen, shown, legal)
+    if hidden is not None:
+        found = np.where(late, hidden.added_to(found, legal), found)
+    return found
+
+
+def _scored(policy: ReusePolicy, retrieved: RetrievedMany, legal: NDArray[np.bool_]) -> Floats:
+    """Chances [q, s] by a policy, all as likely where it has nothing to go by."""
+    some = np.flatnonzero(_can_score(policy, retrieved))
+    if policy.batched and len(some) == len(retrieved):
+        scores: Floats = policy(retrieved)
+        if scores.shape != legal.shape or not (np.isfinite(scores) & (scores >= 0)).all():
+            raise _no_scores(policy, legal.shape[1])
         scores = scores * legal
         if not scores.any(axis=1).all():
-            raise _all_zero(chosen)
+            raise _all_zero(policy)
         scores = scores / scores.max(axis=1, keepdims=True)
         chances: Floats = scores / scores.sum(axis=1, keepdims=True)
         return chances
+    found: Floats = legal / legal.sum(axis=1, keepdims=True)
     for place in some.tolist():
-        found[place] = _probabilities(chosen, retrieved[place])
+        found[place] = _probabilities(policy, retrieved[place])
     return found
 
 

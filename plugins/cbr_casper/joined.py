@@ -18,6 +18,7 @@ from cbr.plugins import default_plugins
 from cbr.retrieve import RetrievedMany
 from cbr.reuse import reuse_many
 from cbr.spec import Spec
+from cbr.vectors import Vectors
 from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
 from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
@@ -42,7 +43,7 @@ class Sums:
     Of values there are sums and counts, so more cases can join.
     """
 
-    case_type: CaseType
+    vectors: Vectors
     taken_all: Floats
     weighted_all: Floats
     outcome_sum: Floats
@@ -57,7 +58,11 @@ class Sums:
     def __getitem__(self, place: int) -> Sums:
         parts = {name: getattr(self, name)[place] for name in PARTS}
         allowed = None if self.allowed is None else self.allowed[place]
-        return Sums(self.case_type, **parts, allowed=allowed)
+        return Sums(self.vectors, **parts, allowed=allowed)
+
+    @property
+    def case_type(self) -> CaseType:
+        return self.vectors.case_type
 
     @property
     def taken(self) -> Floats:
@@ -149,13 +154,12 @@ class LearningStreet(Street):
         rows = self._sums.rows(keys, lambda new: self._summed(codes[new]))
         alike, cases, below, valued = rows[:, :FIGURES].T
         tables = rows[:, FIGURES:].reshape(len(rows), len(PARTS), -1).transpose(1, 0, 2)
-        sums = Sums(self.case_type, *tables)
+        sums = Sums(self.retriever.vectors, *tables)
         found = self.near(sessions, codes)
         if len(found.target):
             sums = sums.joined(found, self.own)
-        chances = reuse_many(cast(RetrievedMany, sums), self.reuse, allowed=allowed)
-        if self.lacking is not None:
-            chances = self.lacking.added_to(chances, codes, allowed)
+        hidden = self.lacking.in_many(codes) if self.lacking else None
+        chances = reuse_many(cast(RetrievedMany, sums), self.reuse, allowed=allowed, hidden=hidden)
         return Answer(chances, alike, cases, below, valued, codes, self.retriever)
 
     def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:

@@ -166,9 +166,8 @@ class Street:
     ) -> Floats:
         """The numbers of `Answer` for each target, and its chances behind them."""
         retrieved = self.retriever.many(codes, weights)
-        chances = reuse_many(retrieved, self.reuse, allowed=allowed)
-        if self.lacking is not None:
-            chances = self.lacking.added_to(chances, codes, allowed, weights)
+        hidden = self.lacking.in_many(codes, weights) if self.lacking else None
+        chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)
         return np.column_stack([self.figures_of(retrieved), chances])
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:

@@ -19,7 +19,7 @@ from cbr.lacking import lacking_in
 from cbr.plots import draw_answer
 from cbr.plugins import Plugins
 from cbr.retrieve import retriever
-from cbr.reuse import reuse
+from cbr.reuse import reuse, reuse_many
 from cbr.sources import Numbered
 
 CASE = "price=7000,age=6,mileage=90,power=90,fuel=diesel,owners=1"
@@ -69,13 +69,13 @@ class TestLacking:
         assert lacking is not None
         assert lacking.solutions == ("stop",)
         # At x = 1 one of five decisions stops, at 2 the only one does; the mood does not count.
-        assert lacking.rates({"x": 1, "mood": 0.9}) == pytest.approx([1 / 5])
-        assert lacking.rates({"x": 2}) == pytest.approx([1.0])
+        assert lacking.in_situation({"x": 1, "mood": 0.9}).rates == pytest.approx([1 / 5])
+        assert lacking.in_situation({"x": 2}).rates == pytest.approx([1.0])
 
     def test_without_anything_to_see_all_look_alike(self, trips: Casebase) -> None:
         lacking = lacking_in(trips, retriever(trips, "out"))
         assert lacking is not None
-        assert lacking.rates({"mood": 0.5}) == pytest.approx([2 / 6])
+        assert lacking.in_situation({"mood": 0.5}).rates == pytest.approx([2 / 6])
 
     def test_chances_sum_to_1(self, trips: Casebase) -> None:
         mine = retriever(trips, "out", policy="radius?above=0.5")
@@ -105,6 +105,31 @@ class TestLacking:
         answer = explain(retrieved, proposal, lacking=lacking)
         assert answer.lacking == ({"stop": pytest.approx(0.2)} if "stop" in allowed else {})
 
+    @pytest.mark.parametrize("stop", [-1.0, 0.0, 0.1, None])
+    def test_what_is_lacking_may_be_worth_something(self, trips: Casebase, stop) -> None:
+        """Shares of 16 go, 8 wait and 6 stop, each by its value; one decision or many."""
+        with trips.transaction():
+            ids = trips.read_cases("out").ids.tolist()
+            for name, value in (("go", 0.0), ("wait", 0.1), ("stop", stop)):
+                if value is not None:
+                    trips.put_values("out", ids, name, [value] * len(ids), [0.1] * len(ids))
+        mine = retriever(trips, "out", policy="radius?above=0.5")
+        lacking = lacking_in(trips, mine)
+        assert lacking is not None
+        policy = "worth?temperature=0.1"
+        one = reuse(mine({"x": 1, "mood": 0.5}), policy, lacking=lacking).probabilities
+        shares, values = np.array([16, 8, 6]) / 30 + 0.01, np.array([0, 0.1, stop or 0.0])
+        expected = shares * np.exp(values / 0.1)
+        if stop is None:  # then it is done as often as it is done
+            known = np.array([2 / 3, 1 / 3]) + 0.01
+            expected[:2] = known * np.exp([0, 1])
+            expected[:2] *= 0.8 / expected[:2].sum()
+            expected[2] = 0.2
+        assert list(one.values()) == pytest.approx((expected / expected.sum()).tolist())
+        codes = np.array([[1.0, 0.5], [1.0, 0.1]])
+        many = reuse_many(mine.many(codes), policy, hidden=lacking.in_many(codes))
+        assert many[0] == pytest.approx(list(one.values()))
+
     def test_nothing_is_lacking(self, trips: Casebase, cars: Casebase) -> None:
         """Stage `back` has cases of stopping and no hidden decision; cars hide nothing at all."""
         assert lacking_in(trips, retriever(trips, "back")) is None
@@ -115,7 +140,7 @@ class TestLacking:
         lacking = lacking_in(trips, mine, without=3)
         assert lacking is not None
         # Only trip 1 stops now, at another x.
-        assert lacking.rates({"x": 1}) == pytest.approx([0.0])
+        assert lacking.in_situation({"x": 1}).rates == pytest.approx([0.0])
         with trips.transaction():
             trips.db.execute("DELETE FROM hidden WHERE record = 3")
         mine = retriever(trips, "out", vectors=vectors_without(trips, "out", 1))

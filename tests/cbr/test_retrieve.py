@@ -318,7 +318,7 @@ class TestReuse:
     def test_outcomes_must_be_known(self, small) -> None:
         with small.transaction():
             small.db.execute("UPDATE cases_small SET outcome = NULL")
-        with pytest.raises(BadValue, match="no retrieved case has a known outcome"):
+        with pytest.raises(BadValue, match="no case has a known outcome"):
             self.probabilities(small, 2, "best-outcome")
 
     def test_a_draw_follows_the_probabilities(self, small) -> None:

@@ -94,6 +94,18 @@ class TestValues:
         assert found[1].argmax() == 2
         assert found[2].tolist() == [0.5, 0.5, 0.0]
 
+    def test_who_has_no_values_is_no_trouble_to_others(self, base) -> None:
+        """Cases 1 to 3 have values; the target at 9 finds others, and does as they did."""
+        self.put(base, left=-1.0, right=0.5, wait=2.0)
+        mine, codes = retriever(base, "made"), np.array([[1.0], [9.0]])
+        found = reuse_many(mine.many(codes), "best-value")
+        assert found.tolist() == [[0, 0, 1], pytest.approx([0, 2 / 3, 1 / 3])]
+        assert reuse(mine({"x": 9.0}), "best-value").solution == "right"
+        with base.transaction():
+            base.db.execute("UPDATE cases_made SET outcome = NULL WHERE id > 3")
+        found = reuse_many(retriever(base, "made").many(codes), "best-outcome")
+        assert found.tolist() == [[1, 0, 0], pytest.approx([0, 2 / 3, 1 / 3])]
+
     def test_a_lone_value_compares_with_nothing(self, base) -> None:
         self.put(base, wait=-1.0)
         one = retriever(base, "made", policy="top?k=1")({"x": 0.0})
@@ -111,7 +123,7 @@ class TestValues:
     def test_without_values_it_says_so(self, base) -> None:
         got = retriever(base, "made")({"x": 1.0})
         assert np.isnan(got.mean_value()).all()
-        with pytest.raises(BadValue, match="no retrieved case has estimated values"):
+        with pytest.raises(BadValue, match="no case has estimated values"):
             reuse(got, "best-value")
         with pytest.raises(BadValue, match="imitate is 2"):
             reuse(got, "best-value?imitate=2")

@@ -209,12 +209,12 @@ def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path:
         allowed[:, 0] |= ~allowed.any(axis=1)
         chances = np.where(allowed, chances, 0.0)
         chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
-        many = lacking.added_to(chances, targets, allowed)
+        many = lacking.in_many(targets).added_to(chances, allowed)
         for at, codes in enumerate(targets):
             target = {
                 f.name: float(code) for f, code in zip(cases.case_type.indexed, codes, strict=True)
             }
-            one, _ = lacking.added(chances[at], target, allowed[at])
+            one = lacking.in_situation(target).added_to(chances[at], allowed[at])
             assert many[at] == pytest.approx(one, abs=1e-9)
     match = Match(players_of([f"cbr:{out}", "raise*2"]), hands=60)
     line = lines_of(match, play(match))[0]
