@@ -109,7 +109,8 @@ def main() -> None:
         log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
         large = built([log], out / "large.db", given.logged)
         with Casebase.open(large) as base:
-            small = built([log], out / "small.db", given.small or base.count_records() // 3)
+            third = max(1, base.count_records() // 3)
+        small = built([log], out / "small.db", min(given.small or third, third))
         weights = learned(large, out / "learned.json", pool, _FIRST)
         predicted = _predicted(large, weights)
         setting = setting_of(large)

@@ -24,11 +24,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cbr.casebase import Casebase
 from cbr.cli.output import table
 from cbr.definitions import set_weights
-from cbr.errors import BadValue
+from cbr.errors import NoSuchName
 from cbr.rebuild import rebuild
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
@@ -68,6 +69,15 @@ SESSION = 200
 _WILD = 4.0
 
 
+class Seats(NamedTuple):
+    """Bots by the names of their rows, made when they sit down, and whom they meet; others are
+    compared with the first."""
+
+    bots: dict[str, Callable[[], str]]
+    setting: Setting
+    opponents: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Figure:
     """What a bot won at a table, and how much more than `style=casper` on the same deals."""
@@ -85,15 +95,16 @@ def main() -> None:
     out = folder(given)
     with executor(given.workers) as pool:
         if given.source:
-            figures = _from_log(Path(given.source), out, given, pool)
+            tables = [_from_log(Path(given.source), out, given, pool)]
         else:
-            figures = [*_nine(out, given, pool), *_two(out, given, pool)]
-            if _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
-                _draw_sizes(figures, out / "sizes.png", given.logged)
-    if not figures:
-        raise BadValue(
-            f"no row is {' or '.join(given.only)}; `heir` is one, and without --only all are played"
-        )
+            tables = [_nine(out, given, pool), _two(out, given, pool)]
+        rows = [name for one in tables for name in one.bots]
+        for name in given.only or ():
+            if name not in rows:
+                raise NoSuchName("row", name, rows)
+        figures = [figure for one in tables for figure in _seated(one, given, pool)]
+    if not given.source and _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
+        _draw_sizes(figures, out / "sizes.png", given.logged)
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
@@ -116,7 +127,7 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
+def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
     def base(name: str, rounds: int | None = None, limit: int | None = None) -> Path:
         log = teachers_log(out, given.logged, pool)
         return _labelled([log], out / name, given, pool, rounds, limit)
@@ -140,10 +151,10 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[F
             bots[row] = lambda size=size: (  # type: ignore[misc]
                 heir.format(base=base(f"heir-{size}.db", limit=size))
             )
-    return _seated(bots, Setting("limit", 9), ("loki", "lag"), given, pool)
+    return Seats(bots, Setting("limit", 9), ("loki", "lag"))
 
 
-def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
+def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
     def base() -> Path:
         logs = [
             logged(out / f"pair-{at}.phhs", pair, given.logged // 5, PAIRED + at, pool)
@@ -158,12 +169,10 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> list[Fi
         f"heads-up {PLAIN}": lambda: f"cbr:{base()}?weights=hand-picked",
         f"heads-up {PLAIN}, not adapting": lambda: f"cbr:{base()}?weights=hand-picked&adapt=false",
     }
-    return _seated(bots, Setting("limit", 2), ("call", "lag", "loki"), given, pool)
+    return Seats(bots, Setting("limit", 2), ("call", "lag", "loki"))
 
 
-def _from_log(
-    log: Path, out: Path, given: argparse.Namespace, pool: Executor | None
-) -> list[Figure]:
+def _from_log(log: Path, out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
     """What it wins from somebody else's hands."""
     limit = given.logged if given.quick else None
     base = _labelled([log], out / "heir.db", given, pool, limit=limit)
@@ -173,7 +182,7 @@ def _from_log(
         "heir": lambda: f"cbr:{_taught(base, pool)}",
     }
     others = ("call", setting.formula, "lag") if setting.seats == 2 else (setting.formula, "lag")
-    return _seated(bots, setting, others, given, pool)
+    return Seats(bots, setting, others)
 
 
 def _labelled(
@@ -218,14 +227,9 @@ def _described(base: Path, other: Path) -> Path:
     return other
 
 
-def _seated(
-    bots: dict[str, Callable[[], str]],
-    setting: Setting,
-    opponents: Sequence[str],
-    given: argparse.Namespace,
-    pool: Executor | None,
-) -> list[Figure]:
-    """Every bot among every kind of opponents; the first is what others are compared with."""
+def _seated(seats: Seats, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
+    """Every bot that is wanted among every kind of opponents."""
+    bots, setting, opponents = seats
     figures = []
     first: dict[str, Played] = {}
     wanted = [name for name in bots if not given.only or name in given.only]

@@ -33,7 +33,7 @@ from cbr_casper.retained import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Here, Street
 from cbr_casper.worlds import Worlds
 from cbr_holdem.situation.actions import SHARES, SIZES
-from cbr_holdem.situation.case_types import BETTING, LIMIT
+from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.weights import HAND_PICKED
 from cbr_holdem.table.game import STREETS
@@ -83,9 +83,11 @@ class CaseBot:
         self.learning: Learning | None = None
         self.streets: Sequence[Any]  # of Street or Beginner
         if file == EMPTY:
-            if (policy and not given) or reuse or style != STYLES[0] or index != "auto":
+            others = reuse or style != STYLES[0] or index != "auto" or own != OWN or not adapt
+            if (policy and not given) or others:
                 raise BadValue(
-                    "cbr:empty has no style, policy, reuse and index: it tries what earns most"
+                    "cbr:empty has no style, policy, reuse, index, own and adapt: it tries what "
+                    "earns most"
                 )
             self._begin_with_nothing(game or "limit", retain or "session", weights, threshold)
             return
@@ -99,12 +101,14 @@ class CaseBot:
             self.games = (BETTING[base.domain],)
             if style == "heir":
                 reuse = reuse or _best_reuse(base, bool(weights) or _has_learned_weights(base))
-            elif base.domain == LIMIT:
+            else:
                 weights = weights or HAND_PICKED
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
             if adapt and mixed and style == "heir":
                 self.worlds = Worlds.to_adapt_by(base)
-            options = {"weights": weights, "policy": policy, "index": index}
+            # Where cases are unlike, the grid knows better what moves are worth.
+            sparse = "proportional" if self.worlds is not None else ""
+            options = {"weights": weights, "policy": policy, "index": index, "sparse": sparse}
             self.streets = [
                 LearningStreet(base, stage, reuse, own, **options)
                 if retain
@@ -163,14 +167,12 @@ class CaseBot:
                     to[here] = sizes(answer, street.solutions, some, drawn[here])
         return Triples(shares, to)
 
-    def _answer(self, street: Any, situations: Pending, sessions: list[Session]) -> Chances:
+    def _answer(self, street: Any, situations: Pending, sessions: list[Session]) -> Any:
+        """What the cases of a street say, as an `Answer`; a `Beginner` has `Chances` only."""
         may = legal(situations, street.solutions)
-        answer: Chances = (
-            street.answer_in(sessions, situations, may)
-            if sessions
-            else street.answer(situations, may)
-        )
-        return answer
+        if sessions:
+            return street.answer_in(sessions, situations, may)
+        return street.answer(situations, may)
 
     def _here(self, situations: Pending, memory: Any, street: Any) -> Here | None:
         """What is known of the tables of decisions on a street."""
@@ -194,34 +196,38 @@ class CaseBot:
         from cbr_casper.why import why
 
         street, more = self.streets[int(situations.place[0, 0])], ""
-        may = legal(situations, street.solutions)
+        sessions: list[Session] = []
         if self.learning is not None and memory is not None:
-            [session] = self.learning.sessions(memory.copy(), situations.game)
-            more = street.explain_in(session, situations, may)
-            if isinstance(street, LearningStreet):
-                street = street.telling(session)
+            sessions = self.learning.sessions(memory.copy(), situations.game)
+            more = street.explain_in(sessions[0], situations, legal(situations, street.solutions))
         if isinstance(street, Beginner):
             return more
+        answer = self._answer(street, situations, sessions)
         here, seems = self._here(situations, memory, street), ""
         if here is not None and self.worlds is not None:
+            answer = answer.at(here)
             seems = self.worlds.said(here.likely[0])
-        return "\n".join(filter(None, [why(street, situations, may, here, seems), more]))
+        said = why(street, answer, legal(situations, street.solutions)[0], here, seems)
+        return "\n".join(filter(None, [said, more]))
 
 
 def _best_reuse(base: Casebase, learned: bool) -> str:
     """How an heir reuses cases: in limit by their values too, where it has some; it says what it
     lacks. In no-limit what others do about a size is known too little, and imitation won more."""
     limit = BETTING[base.domain] == "limit"
-    bare = [stage for stage in base.stages if not base.valued(stage)]
-    if Worlds.fewer_hands(base, _FEW):
-        bare = list(base.stages)
+    rough = Worlds.fewer_hands(base, _FEW)
+    bare = [stage for stage in base.stages if rough or not base.valued(stage)]
     lacks = []
     if not learned:
         lacks.append("learned weights (`cbr learn-weights`, then `cbr weights set`)")
-    if bare and limit:
+    if rough and limit:
+        lacks.append(
+            f"values found from {_FEW} hands or more, so the CBR bot imitates (build a longer log "
+            "into it, then `cbr label`)"
+        )
+    elif bare and limit:
         where = "" if len(bare) == len(base.stages) else f" of the {bare[0]}"
-        rough = f", or too rough ones from fewer than {_FEW} hands" if base.has_values else ""
-        lacks.append(f"values{where}{rough}, so the CBR bot imitates (`cbr label` estimates them)")
+        lacks.append(f"values{where}, so the CBR bot imitates (`cbr label` estimates them)")
     # Every process of a match builds the bot; one of them says it.
     if lacks and parent_process() is None:
         warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)
@@ -267,7 +273,11 @@ def legal(situations: Pending, solutions: Any) -> NDArray[np.bool_]:
 
 def triples(chances: Floats, solutions: Any) -> Floats:
     """Chances of solutions [n, s] as triples of fold, call and raise [n, 3]."""
-    return chances @ np.eye(3)[kinds(solutions)]
+    found = np.zeros((len(chances), 3))
+    # Term by term: a product of matrices may be rounded otherwise in other company.
+    for place, kind in enumerate(kinds(solutions)):
+        found[:, kind] += chances[:, place]
+    return found
 
 
 def sizes(answer: Chances, solutions: Any, situations: Pending, drawn: Floats) -> Ints:

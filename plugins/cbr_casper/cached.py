@@ -17,8 +17,7 @@ _MOST = 100_000
 class Cached:
     """Rows by key; all are forgotten when there would be too many."""
 
-    def __init__(self, most: int = _MOST) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._forget()
 
     def _forget(self) -> None:
@@ -34,7 +33,7 @@ class Cached:
         >>> cached.rows([b"b"], lambda places: places).tolist()
         [[1.5]]
         """
-        if len(self._place) + len(keys) > self._most:
+        if len(self._place) + len(keys) > _MOST:
             self._forget()
         new = {key: at for at, key in enumerate(keys) if key not in self._place}
         if new:

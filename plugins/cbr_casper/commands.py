@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cbr.cli.options import File, Json
-from cbr.cli.output import emit, progress, table, waiting
+from cbr.cli.output import emit, note, progress, table, waiting
 
 _Cases = Annotated[
     int, typer.Option(min=0, help="Label so many cases of each street in all; 0: all of them.")
@@ -39,6 +39,7 @@ def add(app: typer.Typer) -> None:
 
 
 def label(
+    context: typer.Context,
     file: File,
     cases: _Cases = 5_000,
     deals: _Deals = 200,
@@ -76,11 +77,18 @@ def label(
             label_file.load(base, load)
         wanted = {} if load else unlabelled(base, cases)
         worlds = Worlds.fitting(base)
-        if (wanted and Worlds.are_stale(base)) or (worlds is None and not load):
+        unused = ["rounds", "hands"]
+        if load:
+            unused += ["cases", "deals", "seed"]
+        elif worlds is None or (wanted and Worlds.are_stale(base)):
+            unused = []
             with progress("finding answers", "hands") as tell:
                 worlds = Worlds.find(base, seed, rounds, hands, pool, tell)
             with base.transaction():
                 worlds.save(base)
+        if idle := [f"--{name}" for name in unused if _is_given(context, name)]:
+            known = f"what {load} has" if load else "answers that were found before"
+            note(f"{' and '.join(idle)} changed nothing: {file} has {known}")
         found = labelled(base)
         if wanted and worlds is not None:
             with progress("labelling", "cases") as tell:
@@ -95,3 +103,8 @@ def label(
         ["stage", "labelled now", "with values"],
         [(stage.stage, stage.now, stage.all) for stage in found],
     )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

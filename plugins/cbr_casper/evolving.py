@@ -24,6 +24,7 @@ from cbr.arena import Arena, Contest, Gene
 from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.plugins import default_plugins
 from cbr.spec import Spec
 from cbr_arena import (
     TERMS,
@@ -149,22 +150,27 @@ class _Settings:
         return name in {"temperature", "imitate"}
 
     def _gene(self, name: str) -> Gene:
-        usual = {"threshold": 0.97, "cap": 100.0, "temperature": 0.1, "imitate": 1.0}[name]
-        spec = self.reuse if self._in_reuse(name) else self.policy
-        start = float(spec.parameters.get(GENES[name], usual))
+        kind, spec = "retrieval policy", self.policy
+        if self._in_reuse(name):
+            kind, spec = "reuse policy", self.reuse
+        start = float(default_plugins().get(kind, spec.name).bind(spec).settled[GENES[name]])
         if name == "threshold":
             low, high = min(start, 0.9), max(start, 0.995)
             return Gene(name, low, high, start, "similarity above which all cases count")
         if name == "imitate":
             return Gene(name, 0.0, 1.0, start, "how much it counts what was done")
         if name == "cap":
-            return Gene(name, start / 5, 3 * start, start, "cases that count at most")
+            return Gene(name, max(1.0, start / 5), 3 * start, start, "cases that count at most")
         return Gene(name, start / 5, 5 * start, start, "how much values count, less is more")
 
     def of(self, found: Mapping[str, float]) -> tuple[str, str]:
         """Policy and reuse with genes in them; as they were given where there are none."""
         policy = {GENES[name]: value for name, value in found.items() if not self._in_reuse(name)}
-        reuse = {GENES[name]: round(v, 3) for name, v in found.items() if self._in_reuse(name)}
+        reuse = {
+            GENES[name]: float(f"{value:.3g}")
+            for name, value in found.items()
+            if self._in_reuse(name)
+        }
         if "above" in policy:
             policy["above"] = round(policy["above"], 4)
         if "cap" in policy:
@@ -301,7 +307,7 @@ class _Table:
             won[where] = earned[mine]
             if luck is not None and room.luck is not None:
                 luck[where] = room.luck.terms[mine]
-        for (player, reason), _ in room.faults.items():
+        for player, reason in room.faults:
             who = "the CBR bot" if player < rows else "an opponent"
             raise PluginFailure(f"{who} did something wrong: {reason}")
         bet = self.game.big_blind

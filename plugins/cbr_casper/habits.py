@@ -41,8 +41,10 @@ Ints = NDArray[np.int64]
 _LEAN, _LEAN_LAST = 10.0, 30.0
 #: How much the class next to one counts for it: at first, and where enough is known.
 _WIDTHS = (0.9, 0.5)
-#: How steeply chances fall with the share of better hands, and those of folds where some are known.
+#: How steeply chances fall with the share of better hands, and those of folds where some are known;
+#: before the flop those of hidden folds fall as one of these. Steeper ones predicted no better.
 _STEEP, _STEEP_FOLD = 6.0, 8.0
+_STEEP_HIDDEN = (3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 20.0)
 #: Nothing is ruled out.
 _NEVER = 1e-3
 #: Trees of a street at most; decisions that they are learned from; and of how many hands one is
@@ -239,14 +241,14 @@ def smoothed(known: Ints, seen: Ints) -> Floats:
             chances = _shares(alike @ counts + _LEAN * chances)
     chances = _shares(by_due + _LEAN_LAST * chances).reshape(known.shape)
     if hides_folds(known, seen):
-        chances = _with_folds(chances, seen.astype(np.float64))
+        chances = _with_folds(chances, known, seen.astype(np.float64))
     free = slice(0, CONTEXTS // DUE)
     chances[:, free, :, CALL] += chances[:, free, :, FOLD]
     chances[:, free, :, FOLD] = 0.0
     return chances
 
 
-def _with_folds(chances: Floats, seen: Floats) -> Floats:
+def _with_folds(chances: Floats, known: Ints, seen: Floats) -> Floats:
     """Where the cards of those who fold are not known: folds are as common as in all decisions of a
     context, and the worse a hand is among all hands, the likelier."""
     by_due = seen.reshape(4, DUE, -1, seen.shape[-1])
@@ -256,10 +258,26 @@ def _with_folds(chances: Floats, seen: Floats) -> Floats:
     chances[..., FOLD] = 0.0
     chances = _shares(chances)
     for street, rates in enumerate(rate.reshape(4, CONTEXTS)):
-        fold = _falling(rates, street, _STEEP)
+        steep = _STEEP if street else _steep_before(rates, known[0])
+        fold = _falling(rates, street, steep)
         chances[street] *= (1.0 - fold)[..., None]
         chances[street][..., FOLD] = fold
     return chances
+
+
+def _steep_before(rates: Floats, known: Ints) -> float:
+    """How steeply folds fall with the hand before the flop, where they come at these rates
+    [CONTEXTS]: so that hands of those who did not fold [CONTEXTS, CLASSES, moves] are likeliest.
+    That can be told because there all hands are dealt alike; of what it costs to come in, since
+    who pays more later has shown something already."""
+    coming_in = slice(CONTEXTS // DUE, 2 * CONTEXTS // DUE)
+    played = known[coming_in, :, CALL:].sum(axis=-1)
+
+    def likelihood(steep: float) -> float:
+        stay = class_shares(0) * (1.0 - _falling(rates[coming_in], 0, steep))
+        return float((played * np.log(_shares(stay + 1e-9))).sum())
+
+    return max(_STEEP_HIDDEN, key=lambda steep: (likelihood(steep), -abs(steep - _STEEP)))
 
 
 def _by_strength(shares: Floats) -> Floats:

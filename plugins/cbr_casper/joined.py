@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +15,6 @@ from cbr.casebase import Casebase
 from cbr.errors import BadValue
 from cbr.plugins import default_plugins
 from cbr.retrieve import RetrievedMany
-from cbr.reuse import reuse_many
 from cbr.spec import Spec
 from cbr.vectors import Vectors
 from cbr_casper.cached import Cached
@@ -134,18 +132,6 @@ class LearningStreet(Street):
         above = self.retriever.policy.looks.above
         self.above = above if 0.0 <= above < 1.0 else _USUAL
         self._sums = Cached()
-        self._told: Session | None = None
-
-    def telling(self, session: Session) -> LearningStreet:
-        """The same street for one who asks with this session in mind."""
-        street = copy(self)
-        street._told = session
-        return street
-
-    def answer(self, situations: Pending, allowed: Flags) -> Answer:
-        if self._told is None:
-            return super().answer(situations, allowed)
-        return self.answer_in([self._told] * situations.count, situations, allowed)
 
     def answer_in(self, sessions: Sequence[Session], situations: Pending, allowed: Flags) -> Answer:
         """`answer` in sessions [n]."""
@@ -159,7 +145,7 @@ class LearningStreet(Street):
         if len(found.target):
             sums = sums.joined(found, self.own)
         hidden = self.lacking.in_many(codes) if self.lacking else None
-        chances = reuse_many(cast(RetrievedMany, sums), self.reuse, allowed=allowed, hidden=hidden)
+        chances = self.reused(cast(RetrievedMany, sums), below, allowed, hidden)
         return Answer(chances, alike, cases, below, valued, codes, self.retriever)
 
     def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:

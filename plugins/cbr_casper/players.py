@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cbr_casper.boosting import DEPTH, Trees, leaf_of
 from cbr_casper.grid import (
     class_of,
+    context,
     context_after,
     drawn_move,
     last_to_raise,
@@ -197,7 +198,7 @@ def play_out(r: Any, terms: Any, hero: Any, strategies: Strategies, state: Any, 
         state = step(state)
         if r[ACTOR] == hero:
             street = r[STREET]
-            at = context_after(r, terms, last_to_raise(r))
+            at = context(r, terms)
             move = drawn_move(own[street, at, class_of(street, mark)], unit(state))
         else:
             chances(r, terms, mark, others, codes, out)

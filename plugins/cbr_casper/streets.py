@@ -16,7 +16,7 @@ from cbr.case import CaseType
 from cbr.casebase import Casebase
 from cbr.definitions import as_loaded
 from cbr.errors import BadValue, EmptyStage
-from cbr.lacking import Lacking, lacking_in
+from cbr.lacking import Hidden, Lacking, lacking_in
 from cbr.plugins import default_plugins
 from cbr.ranking import TOLERANCE
 from cbr.retrieve import RetrievedMany, Retriever, retriever
@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-#: Numbers of an answer beside its chances.
-FIGURES = 4
+#: Numbers of an answer beside its chances, and the place of one of them.
+FIGURES, BELOW = 4, 2
 
 
 class Here(NamedTuple):
@@ -87,9 +87,12 @@ class Answer(Chances):
 
 
 class Street:
-    """Retrieval and reuse for one stage of a casebase."""
+    """Retrieval and reuse for one stage of a casebase; `sparse` is another reuse policy, if any,
+    where no case comes up to the threshold: then values of those that are nearest do not count."""
 
-    def __init__(self, base: Casebase, stage: str, reuse: str, **options: Any) -> None:
+    def __init__(
+        self, base: Casebase, stage: str, reuse: str, sparse: str = "", **options: Any
+    ) -> None:
         if not base.count(stage):
             raise EmptyStage(
                 f"{base.path} has no cases of the {stage}, so nothing can be played there; build "
@@ -103,8 +106,15 @@ class Street:
                     f"feature {feature.name!r} of {base.path} is computed by a plugin that is not "
                     "loaded; load it with --plugin FILE.py"
                 )
+        looks = self.retriever.policy.looks
+        if looks.above >= 0.0 and not looks.fallback:
+            raise BadValue(
+                f"policy {self.retriever.policy.name!r} may find no case, and a bot must act: take "
+                f"one with a fallback, as threshold?above={looks.above:g}&fallback=20"
+            )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
+        self.sparse = sparse
         self._cached = Cached()
         spec = Spec.parse(self.reuse)
         default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
@@ -166,9 +176,20 @@ class Street:
     ) -> Floats:
         """The numbers of `Answer` for each target, and its chances behind them."""
         retrieved = self.retriever.many(codes, weights)
+        figures = self.figures_of(retrieved)
         hidden = self.lacking.in_many(codes, weights) if self.lacking else None
+        chances = self.reused(retrieved, figures[:, BELOW], allowed, hidden)
+        return np.column_stack([figures, chances])
+
+    def reused(
+        self, retrieved: RetrievedMany, below: Floats, allowed: Flags, hidden: Hidden | None
+    ) -> Floats:
+        """The chance of each solution [n, solutions], where some are `below` the threshold [n]."""
         chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)
-        return np.column_stack([self.figures_of(retrieved), chances])
+        if self.sparse and below.any():
+            other = reuse_many(retrieved, self.sparse, allowed=allowed, hidden=hidden)
+            chances = np.where(below[:, None] > 0.0, other, chances)
+        return chances
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:
         """The numbers of `Chances` beside the chances, in their order, [n, FIGURES]."""
@@ -182,6 +203,8 @@ class Street:
         if retrieved.vectors.estimates is not None:
             known = retrieved.vectors.estimates[1].sum(axis=1)[retrieved.number]
             values = np.bincount(mine, retrieved.share * known, len(retrieved))
+        if self.sparse:
+            values = values * ~below
         return np.column_stack([alike / np.maximum(cases, 1e-300), cases, below, values > 0.0])
 
 

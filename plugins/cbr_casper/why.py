@@ -18,9 +18,8 @@ from cbr.explain import Explanation, Neighbour, explain
 from cbr.index import Scan
 from cbr.retrieve import Retrieved
 from cbr.reuse import reuse
-from cbr_casper.streets import Here, Street
+from cbr_casper.streets import Answer, Here, Street
 from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.situation.pending import Pending
 
 _WIDTH = 76
 _WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
@@ -30,18 +29,15 @@ _NEAR, _DIFFERENT = 4, 3
 
 def why(
     street: Street,
-    situations: Pending,
+    answer: Answer,
     allowed: NDArray[np.bool_],
     here: Here | None = None,
     seems: str = "",
 ) -> str:
-    """One decision on a street, where `allowed` [1, solutions] is legal; `here` is what is known of
-    the table, and what it `seems` to be in words."""
-    answer = street.answer(situations, allowed)
-    if here is not None:
-        answer = answer.at(here)
+    """A street's answer to one decision, where `allowed` [solutions] is legal; `here` is what is
+    known of the table, and what it `seems` to be in words."""
     retrieved = answer.retrieved[0]
-    legal = [name for name, may in zip(street.solutions, allowed[0], strict=True) if may]
+    legal = [name for name, may in zip(street.solutions, allowed, strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
     found = explain(_nearest(retrieved), proposal, lacking=street.lacking)
     worth = retrieved.mean_value()

@@ -154,8 +154,8 @@ def test_readme_commands_work(cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "casebases").mkdir()
     (tmp_path / "tests").symlink_to(ROOT / "tests")
-    sample = ROOT / "casebases" / "sample.phhs"
-    (tmp_path / "casebases" / "sample.phhs").symlink_to(sample)
+    for name in ("sample.phhs", "demo.phhs.xz", "demo.npz"):
+        (tmp_path / "casebases" / name).symlink_to(ROOT / "casebases" / name)
     blocks = re.findall(r"```sh\n(.*?)```", README, re.S)
     lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
     ran = 0

@@ -304,6 +304,9 @@ class TestLabels:
             assert cbr("label", old, *few).code == 0
             with Casebase.open(old) as opened:
                 assert Worlds.load(opened) is not None
+        # What is found is not looked for again, and whoever asks for it hears so.
+        assert "--rounds and --hands changed nothing" in cbr("label", old, *few).err
+        assert "changed nothing" not in cbr("label", old, "--cases", 21, "--deals", 10).err
 
     @staticmethod
     def _with(path: Path, labels: Path, name: str, value) -> Path:

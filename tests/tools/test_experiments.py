@@ -57,7 +57,7 @@ def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> No
     with pytest.raises(SystemExit) as stopped:
         told(heir.main, monkeypatch, *words, "--only", "nobody")
     assert stopped.value.code == 2
-    assert "no row is nobody" in capsys.readouterr().err
+    assert "'nobody'; there is style=casper, heir" in capsys.readouterr().err
     told(heir.main, monkeypatch, *words, "--only", "style=casper", "--json")
     found = json.loads(capsys.readouterr().out)
     assert [(one["bot"], one["table"]) for one in found] == [
