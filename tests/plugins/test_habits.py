@@ -52,6 +52,19 @@ class TestHiddenFolds:
         seen[0, FACING] = [9_000, 9_000, 0]
         return smoothed(known, seen)[0, FACING]
 
+    @pytest.mark.parametrize("strict", [True, False])
+    def test_hands_that_were_shown_tell_how_strictly_others_fold(self, strict: bool) -> None:
+        """Four of five hands fold: the worst ones, or whichever they are."""
+        known, seen = counts()
+        share = class_shares(0)
+        good = np.cumsum(share[::-1])[::-1] <= 0.2
+        known[0, FACING, :, CALL] = 5_000 * share * (good if strict else 1.0)
+        seen[0, FACING] = [80_000, 20_000, 0]
+        fold = smoothed(known, seen)[0, FACING, :, FOLD]
+        assert fold @ share == pytest.approx(0.8, abs=0.03)
+        assert (fold[-1] < 0.05) == strict
+        assert (fold[0] > 0.99) == strict
+
     def test_bad_hands_fold(self) -> None:
         fold = self.hidden()[:, FOLD]
         assert (np.diff(fold) <= 1e-12).all()

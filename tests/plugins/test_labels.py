@@ -14,15 +14,17 @@ from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
-from cbr_casper.bot import CaseBot
+from cbr_casper.bot import CaseBot, legal
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES
 from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
 from cbr_casper.label import label, unlabelled
 from cbr_casper.players import CODES, Strategies
 from cbr_casper.rollouts import values
+from cbr_casper.streets import Street
 from cbr_casper.worlds import Worlds
+from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS
+from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
 
 
 @pytest.fixture(scope="module")
@@ -314,6 +316,38 @@ class TestLabels:
             parts = {key: found[key] for key in found.files if key != name}
         np.savez(path, **parts, **({} if value is None else {name: value}))
         return path
+
+    def test_values_of_unlike_cases_do_not_count_where_the_grid_knows_better(
+        self, base: Path, tmp_path: Path
+    ) -> None:
+        import shutil
+
+        copy = tmp_path / "unlike.db"
+        shutil.copy(base, copy)
+        with Casebase.open(copy, write=True) as opened:
+            with opened.transaction():
+                ids = opened.read_cases("flop").ids.tolist()
+                opened.remove("flop", ids[100:])  # most decisions are not like those that are left
+                for name, value in (("k", 1.0), ("b", -1.0)):
+                    opened.put_values("flop", ids[:100], name, [value] * 100)
+            policy = "threshold?above=0.97&cap=100&fallback=20"
+            both, worth, done = (
+                Street(opened, "flop", *reuse, policy=policy)
+                for reuse in (("worth", "proportional"), ("worth",), ("proportional",))
+            )
+            _, bodies = next(iter(opened.read_records(900)))
+        tables = replay_bodies(bodies)[0].tables
+        free = [row[STREET] == 1 and to_call(row) == 0 for row in tables]
+        flop = Pending(tables, Game("limit"), np.flatnonzero(free))
+        may = legal(flop, both.solutions)
+        found, by_worth, as_done = (street.answer(flop, may) for street in (both, worth, done))
+        unlike = found.below > 0.0
+        assert unlike.any()
+        assert not unlike.all()
+        np.testing.assert_array_equal(found.chances[unlike], as_done.chances[unlike])
+        np.testing.assert_array_equal(found.chances[~unlike], by_worth.chances[~unlike])
+        np.testing.assert_array_equal(found.valued > 0.0, ~unlike)
+        assert (by_worth.valued > 0.0).all()
 
     def test_without_labels_it_imitates_and_says_so_once(self, base: Path, cbr) -> None:
         answer = cbr("match", f"cbr:{base}*2", "lag", "--hands", 30, "--workers", 2)
