@@ -106,7 +106,7 @@ class CaseBot:
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
             if adapt and mixed and style == "heir":
                 self.worlds = Worlds.to_adapt_by(base)
-            # Where cases are unlike, the grid knows better what moves are worth.
+            # Where hands that fold are hidden, cases are of good ones; the grid knows all.
             sparse = "proportional" if self.worlds is not None else ""
             options = {"weights": weights, "policy": policy, "index": index, "sparse": sparse}
             self.streets = [

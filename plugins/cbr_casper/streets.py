@@ -88,7 +88,8 @@ class Answer(Chances):
 
 class Street:
     """Retrieval and reuse for one stage of a casebase; `sparse` is another reuse policy, if any,
-    where no case comes up to the threshold: then values of those that are nearest do not count."""
+    where no case comes up to the threshold and some solutions are hidden: since cases are then of
+    certain kinds only, the values of those that are nearest do not count."""
 
     def __init__(
         self, base: Casebase, stage: str, reuse: str, sparse: str = "", **options: Any
@@ -114,7 +115,7 @@ class Street:
             )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
-        self.sparse = sparse
+        self.sparse = sparse if self.lacking else ""
         self._cached = Cached()
         spec = Spec.parse(self.reuse)
         default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now

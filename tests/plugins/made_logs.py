@@ -44,6 +44,36 @@ def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | Non
     return out
 
 
+def with_folds_hidden(base: Path, folder: Path) -> Path:
+    """The hands of a casebase once more, without the cards of those who folded."""
+    from dataclasses import replace
+
+    from cbr.build import build
+    from cbr.casebase import Casebase
+    from cbr.plugins import default_plugins
+    from cbr_arena.logs import write
+    from cbr_holdem.situation.replay import replay
+    from cbr_holdem.table.hand import Hand
+
+    with Casebase.open(base) as opened:
+        hands = [Hand.read(body) for _, some in opened.read_records(1_000) for body in some]
+    played = replay(hands)
+    seat = played.situations.place[:, 1]
+    folded = set(
+        zip(played.hand.tolist(), seat.tolist(), (played.action == 0).tolist(), strict=True)
+    )
+    shown = [
+        replace(
+            hand, holes=["" if (n, at, True) in folded else h for at, h in enumerate(hand.holes)]
+        )
+        for n, hand in enumerate(hands)
+    ]
+    log, out = folder / "shown.phhs", folder / "shown.db"
+    write([hand.text for hand in shown], log)
+    build([log], out, plugins=default_plugins())
+    return out
+
+
 STARS = """\
 PokerStars Hand #101:  Hold'em Limit ($2/$4 USD) - 2010/07/26 6:17:21 ET
 Table 'Demo' 6-max Seat #3 is the button

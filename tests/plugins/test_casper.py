@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
-from made_logs import made
+from made_logs import made, with_folds_hidden
 
-from cbr.build import build
 from cbr.casebase import Casebase
 from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.lacking import lacking_in
-from cbr.plugins import default_plugins
 from cbr.retrieve import retrieve, retriever
 from cbr.reuse import reuse
 from cbr.workers import executor
-from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
 from cbr_casper.bot import CaseBot, legal, triples
 from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
 
 
 @pytest.fixture(scope="module")
@@ -177,27 +171,7 @@ class TestBot:
 
 def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path: Path) -> None:
     """As in logs that show cards only at a showdown; for many targets as for one."""
-    with Casebase.open(base) as opened:
-        _, bodies = next(iter(opened.read_records(900)))
-    hands = [Hand.read(body) for body in bodies]
-    played = replay(hands)
-    folded = {
-        (int(hand), int(seat))
-        for hand, seat, action in zip(
-            played.hand, played.situations.place[:, 1], played.action, strict=True
-        )
-        if action == 0
-    }
-    shown = [
-        dataclasses.replace(
-            hand,
-            holes=["" if (n, seat) in folded else h for seat, h in enumerate(hand.holes)],
-        ).text
-        for n, hand in enumerate(hands)
-    ]
-    log, out = tmp_path / "shown.phhs", tmp_path / "shown.db"
-    write(shown, log)
-    build([log], out, plugins=default_plugins())
+    out = with_folds_hidden(base, tmp_path)
     with Casebase.open(out) as opened:
         mine = retriever(opened, "flop")
         lacking = lacking_in(opened, mine)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_logs import made
+from made_logs import made, with_folds_hidden
 
 from cbr.casebase import Casebase
 from cbr.workers import executor
@@ -317,14 +317,10 @@ class TestLabels:
         np.savez(path, **parts, **({} if value is None else {name: value}))
         return path
 
-    def test_values_of_unlike_cases_do_not_count_where_the_grid_knows_better(
+    def test_values_of_unlike_cases_do_not_count_where_folds_are_hidden(
         self, base: Path, tmp_path: Path
     ) -> None:
-        import shutil
-
-        copy = tmp_path / "unlike.db"
-        shutil.copy(base, copy)
-        with Casebase.open(copy, write=True) as opened:
+        with Casebase.open(with_folds_hidden(base, tmp_path), write=True) as opened:
             with opened.transaction():
                 ids = opened.read_cases("flop").ids.tolist()
                 opened.remove("flop", ids[100:])  # most decisions are not like those that are left
@@ -348,6 +344,8 @@ class TestLabels:
         np.testing.assert_array_equal(found.chances[~unlike], by_worth.chances[~unlike])
         np.testing.assert_array_equal(found.valued > 0.0, ~unlike)
         assert (by_worth.valued > 0.0).all()
+        with Casebase.open(base) as opened:
+            assert Street(opened, "flop", "worth", "proportional").sparse == ""
 
     def test_without_labels_it_imitates_and_says_so_once(self, base: Path, cbr) -> None:
         answer = cbr("match", f"cbr:{base}*2", "lag", "--hands", 30, "--workers", 2)
