@@ -136,7 +136,7 @@ class CaseBot:
 
     def doubts(self, seats: int) -> str:
         """What it would say of a table with so many seats: none of its cases may be like it."""
-        known = [street.table_sizes for street in self.streets if isinstance(street, Street)][:1]
+        known = [street.table_sizes for street in self.streets[:1] if isinstance(street, Street)]
         alike = {_crowd(size) for sizes in known for size in sizes}
         if not known or _crowd(seats) in alike:
             return ""
