@@ -59,8 +59,19 @@ PAIRS = [
     f"loki {SIM}",
     *(f"{strong} {weak}" for weak in ("lag", "call") for strong in ("loki", SIM)),
 ]
-#: The heir with the weights that CASPER's author picked.
+#: The heir with the weights that CASPER's author picked, and that without adapting to the table.
 PLAIN = "heir, hand-picked weights"
+RIGID = f"{PLAIN}, not adapting"
+#: Rows and those from which they differ in one part; others differ in all from the first.
+ONE_PART = {
+    "heir, other descriptions": "heir",
+    "heir, retaining": "heir",
+    PLAIN: "heir",
+    RIGID: PLAIN,
+    f"{PLAIN}, labels without an answer": RIGID,
+    f"heads-up {PLAIN}": "heads-up heir",
+    f"heads-up {RIGID}": f"heads-up {PLAIN}",
+}
 #: What CASPER's description lacks, on every street after the first.
 OTHER = "casper,+log_pot,+led,+suits,+ranks"
 #: Deals of a session: bots that remember begin anew after them.
@@ -80,7 +91,8 @@ class Seats(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """What a bot won at a table, and how much more than `style=casper` on the same deals."""
+    """What a bot won at a table, how much more than `style=casper` on the same deals, and how much
+    more than the bot from which it differs in `one_part`, if that was played."""
 
     bot: str
     table: str
@@ -88,6 +100,8 @@ class Figure:
     hands: int
     won: Rate
     more: Rate | None
+    one_part: str
+    part: Rate | None
 
 
 def main() -> None:
@@ -109,10 +123,13 @@ def main() -> None:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
     table(
-        "What the bot wins without luck, small bets (big blinds) a hand, and how much more than "
-        "style=casper",
-        ["bot", "table", "hands", "wins", "more"],
-        [(f.bot, f.table, f.hands, written(f.won), written(f.more)) for f in figures],
+        "What the bot wins without luck, small bets (big blinds) a hand; how much more than "
+        "style=casper, and than the bot from which it differs in one part",
+        ["bot", "table", "hands", "wins", "more", "by one part", "from"],
+        [
+            (f.bot, f.table, f.hands, written(f.won), written(f.more), written(f.part), f.one_part)
+            for f in figures
+        ],
     )
 
 
@@ -141,7 +158,7 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
         ),
         "heir, retaining": lambda: f"cbr:{_taught(base('heir.db'), pool)}?retain=session",
         PLAIN: lambda: heir.format(base=base("heir.db")),
-        f"{PLAIN}, not adapting": lambda: heir.format(base=base("heir.db")) + "&adapt=false",
+        RIGID: lambda: heir.format(base=base("heir.db")) + "&adapt=false",
         f"{PLAIN}, labels without an answer": lambda: (
             heir.format(base=base("plain.db", rounds=0)) + "&adapt=false"
         ),
@@ -167,7 +184,7 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
         "heads-up style=casper": lambda: f"cbr:{base()}?style=casper",
         "heads-up heir": lambda: f"cbr:{_taught(base(), pool)}",
         f"heads-up {PLAIN}": lambda: f"cbr:{base()}?weights=hand-picked",
-        f"heads-up {PLAIN}, not adapting": lambda: f"cbr:{base()}?weights=hand-picked&adapt=false",
+        f"heads-up {RIGID}": lambda: f"cbr:{base()}?weights=hand-picked&adapt=false",
     }
     return Seats(bots, Setting("limit", 2), ("call", "lag", "loki"))
 
@@ -231,10 +248,11 @@ def _seated(seats: Seats, given: argparse.Namespace, pool: Executor | None) -> l
     """Every bot that is wanted among every kind of opponents."""
     bots, setting, opponents = seats
     figures = []
-    first: dict[str, Played] = {}
+    first = next(iter(bots))
+    found: dict[tuple[str, str], Played] = {}
     wanted = [name for name in bots if not given.only or name in given.only]
     for name, make in bots.items() if wanted else ():
-        if name not in wanted and first:
+        if name not in wanted and name != first:
             continue
         spec = make()
         for other in opponents:
@@ -248,12 +266,27 @@ def _seated(seats: Seats, given: argparse.Namespace, pool: Executor | None) -> l
                 session=SESSION,
                 adjust="aivat",
             )
-            played = play(match, pool)
-            more = difference(played, first[other], 0) if other in first else None
-            first.setdefault(other, played)
+            played = found[name, other] = play(match, pool)
             won = rate_of(played.judged[:, 0], played.session)
-            figures.append(Figure(name, others[0], spec, int(played.pots[0]), won, more))
-            say(f"{name} among {others[0]}: {written(won)}, more {written(more)}")
+            more, part = (
+                difference(played, found[than, other], 0)
+                if than != name and (than, other) in found
+                else None
+                for than in (first, ONE_PART.get(name, name))
+            )
+            said = Figure(
+                name,
+                others[0],
+                spec,
+                int(played.pots[0]),
+                won,
+                more,
+                ONE_PART.get(name, "") if part else "",
+                part,
+            )
+            figures.append(said)
+            parts = f", by one part {written(part)} (from {said.one_part})" if part else ""
+            say(f"{name} among {others[0]}: {written(won)}, more {written(more)}{parts}")
     return figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -65,6 +66,16 @@ def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> No
         ("style=casper", "lag*5"),
     ]
     assert (tmp_path / "o" / "heir.db").exists()
+
+
+def test_rows_that_differ_in_one_part_are_there(tmp_path: Path) -> None:
+    given = argparse.Namespace(logged=20_000)
+    rows = [
+        *heir._nine(tmp_path, given, None).bots,
+        *heir._two(tmp_path, given, None).bots,
+    ]
+    for row, other in heir.ONE_PART.items():
+        assert rows.index(other) < rows.index(row)  # it is there to compare with
 
 
 def test_how_well_players_are_predicted(tmp_path: Path, monkeypatch, capsys) -> None:
