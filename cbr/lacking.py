@@ -41,10 +41,12 @@ class Hidden(NamedTuple):
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
 
     def among(self, retrieved: Any, allowed: NDArray[np.bool_]) -> Any:
-        """What was retrieved, as if cases had taken these solutions too."""
+        """What was retrieved, as if cases had taken these solutions too. Where none took anything
+        that is allowed, all of it counts as taken as often."""
         taken = retrieved.taken
         cases = taken.sum(axis=-1, keepdims=True)
-        shares = taken / np.where(cases > 0.0, cases, 1.0)
+        even = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
+        shares = np.where(cases > 0.0, taken / np.where(cases > 0.0, cases, 1.0), even)
         return _Among(retrieved, self.added_to(shares, allowed) * np.maximum(cases, 1.0))
 
 

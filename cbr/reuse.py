@@ -270,6 +270,8 @@ def _reason(retrieved: Retrieved, spec: Spec) -> str:
     taken = retrieved.taken
     names = retrieved.case_type.solutions
     counts = ", ".join(f"{taken[i]:.4g} {names[i]}" for i in np.argsort(-taken) if taken[i])
+    if not counts:
+        return f"{spec.name} by values alone: no retrieved case has an allowed solution"
     cases = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
     return f"{spec.name} over {cases}: {counts}"
 

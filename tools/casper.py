@@ -109,8 +109,9 @@ def main() -> None:
         log = Path(given.source) if given.source else teachers_log(out, given.logged, pool)
         large = built([log], out / "large.db", given.logged)
         with Casebase.open(large) as base:
-            third = max(1, base.count_records() // 3)
-        small = built([log], out / "small.db", min(given.small or third, third))
+            hands = base.count_records()
+        fewer = given.small if given.small and given.small < hands else max(1, hands // 3)
+        small = built([log], out / "small.db", fewer)
         weights = learned(large, out / "learned.json", pool, _FIRST)
         predicted = _predicted(large, weights)
         setting = setting_of(large)

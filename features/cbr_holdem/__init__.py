@@ -27,11 +27,9 @@ def cbr_case_types() -> list[CaseType]:
 
 @hook
 def cbr_weights() -> list[Weights]:
-    from cbr_holdem.situation.case_types import LIMIT, NO_LIMIT
-    from cbr_holdem.situation.weights import HAND_PICKED, SETS, casper_weights
+    from cbr_holdem.situation.weights import SETS, casper_weights
 
-    limit = [casper_weights(name, LIMIT) for name in SETS]
-    return [*limit, casper_weights(HAND_PICKED, NO_LIMIT)]
+    return [casper_weights(name) for name in SETS]
 
 
 @hook

@@ -23,6 +23,7 @@ from cbr.definitions import case_types_of
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugins import default_plugins
 from cbr.spec import Spec
+from cbr.weights import Weights
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, UNSET, Beginner
 from cbr_casper.figures import Figures
@@ -33,7 +34,7 @@ from cbr_casper.retained import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Here, Street
 from cbr_casper.worlds import Worlds
 from cbr_holdem.situation.actions import SHARES, SIZES
-from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.situation.case_types import BETTING, LIMIT
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.weights import HAND_PICKED
 from cbr_holdem.table.game import STREETS
@@ -99,16 +100,22 @@ class CaseBot:
             if base.domain not in BETTING:
                 raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
             self.games = (BETTING[base.domain],)
+            chosen: str | Weights = weights
             if style == "heir":
                 reuse = reuse or _best_reuse(base, bool(weights) or _has_learned_weights(base))
             else:
-                weights = weights or HAND_PICKED
+                chosen = weights or (HAND_PICKED if base.domain == LIMIT else _by_default(base))
             mixed = Spec.parse(reuse).name == "worth" if reuse else False
             if adapt and mixed and style == "heir":
                 self.worlds = Worlds.to_adapt_by(base)
             # Where hands that fold are hidden, cases are of good ones; the grid knows all.
             sparse = "proportional" if self.worlds is not None else ""
-            options = {"weights": weights, "policy": policy, "index": index, "sparse": sparse}
+            options: dict[str, Any] = {
+                "weights": chosen,
+                "policy": policy,
+                "index": index,
+                "sparse": sparse,
+            }
             self.streets = [
                 LearningStreet(base, stage, reuse, own, **options)
                 if retain
@@ -236,14 +243,27 @@ def _best_reuse(base: Casebase, learned: bool) -> str:
     return "worth"
 
 
+def _by_default(base: Casebase) -> Weights:
+    """The weights that a casebase would have if nobody had set any."""
+    usual = {
+        one.stage: {feature.name: feature.weight for feature in one.indexed}
+        for one in case_types_of(base.domain, default_plugins())
+    }
+    stages = {
+        own.stage: {f.name: usual[own.stage].get(f.name, f.weight) for f in own.indexed}
+        for own in base.case_types
+    }
+    return Weights(stages, base.domain)
+
+
 def _has_learned_weights(base: Casebase) -> bool:
     """Whether any stage has other weights than it would have without learning."""
-    loaded = {one.name: one for one in case_types_of(base.domain, default_plugins())}
-    for own in base.case_types:
-        plain = {feature.name: feature.weight for feature in loaded[own.name].indexed}
-        if any(plain.get(f.name, f.weight) != f.weight for f in own.indexed):
-            return True
-    return False
+    usual = _by_default(base).stages
+    return any(
+        feature.weight != usual[own.stage][feature.name]
+        for own in base.case_types
+        for feature in own.indexed
+    )
 
 
 def _crowd(seats: int) -> int:

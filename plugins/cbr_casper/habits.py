@@ -267,17 +267,17 @@ def _with_folds(chances: Floats, known: Ints, seen: Floats) -> Floats:
 
 def _steep_before(rates: Floats, known: Ints) -> float:
     """How steeply folds fall with the hand before the flop, where they come at these rates
-    [CONTEXTS]: so that hands of those who did not fold [CONTEXTS, CLASSES, moves] are likeliest.
-    That can be told because there all hands are dealt alike; of what it costs to come in, since
-    who pays more later has shown something already."""
+    [CONTEXTS]: so that hands [CONTEXTS, CLASSES, moves] of those who did not fold, and showed them
+    in the end, are likeliest. That can be told because there all hands are dealt alike; of what it
+    costs to come in, since who pays more later has shown something already."""
     coming_in = slice(CONTEXTS // DUE, 2 * CONTEXTS // DUE)
-    played = known[coming_in, :, CALL:].sum(axis=-1)
 
-    def likelihood(steep: float) -> float:
-        stay = class_shares(0) * (1.0 - _falling(rates[coming_in], 0, steep))
-        return float((played * np.log(_shares(stay + 1e-9))).sum())
+    def staying(steep: float) -> Floats:
+        return _shares(class_shares(0) * (1.0 - _falling(rates[coming_in], 0, steep)) + 1e-9)
 
-    return max(_STEEP_HIDDEN, key=lambda steep: (likelihood(steep), -abs(steep - _STEEP)))
+    # A few hands more, as they usually are: of one or two nothing can be told.
+    played = known[coming_in, :, CALL:].sum(axis=-1) + _LEAN * staying(_STEEP)
+    return max(_STEEP_HIDDEN, key=lambda steep: float((played * np.log(staying(steep))).sum()))
 
 
 def _by_strength(shares: Floats) -> Floats:

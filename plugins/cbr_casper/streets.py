@@ -199,7 +199,8 @@ class Street:
         cases = np.bincount(mine, shares, len(retrieved))
         alike = np.bincount(mine, shares * retrieved.similarity, len(retrieved))
         above = self.retriever.policy.looks.above
-        below = ~(retrieved.most_similar > above - TOLERANCE)
+        # A policy that has no threshold looks above what no case can be.
+        below = ~(retrieved.most_similar > above - TOLERANCE) & (above <= 1.0)
         values: NDArray[Any] = np.zeros(len(retrieved))
         if retrieved.vectors.estimates is not None:
             known = retrieved.vectors.estimates[1].sum(axis=1)[retrieved.number]

@@ -130,6 +130,29 @@ class TestLacking:
         many = reuse_many(mine.many(codes), policy, hidden=lacking.in_many(codes))
         assert many[0] == pytest.approx(list(one.values()))
 
+    def test_values_of_some_and_not_of_others(self, trips: Casebase) -> None:
+        """The first case knows what stopping is worth, the last does not; many as one by one."""
+        with trips.transaction():
+            ids = trips.read_cases("out").ids.tolist()
+            for name, of in (("go", ids), ("wait", ids), ("stop", ids[:1])):
+                trips.put_values("out", of, name, [0.0] * len(of))
+        mine = retriever(trips, "out", policy="top?k=1")
+        lacking = lacking_in(trips, mine)
+        assert lacking is not None
+        codes = np.array([[1.0, 0.5], [1.0, 0.1], [1.0, 0.5]])
+        allowed = np.array([[True] * 3, [True] * 3, [False, True, True]])
+        hidden = lacking.in_many(codes)
+        assert hidden.rates[:, 0] == pytest.approx([0.2] * 3)
+        many = reuse_many(mine.many(codes), "worth", allowed=allowed, hidden=hidden)
+        for found, (x, mood), may in zip(many, codes.tolist(), allowed, strict=True):
+            names = [name for name, good in zip(("go", "wait", "stop"), may, strict=True) if good]
+            one = reuse(mine({"x": x, "mood": mood}), "worth", allowed=names, lacking=lacking)
+            assert found == pytest.approx(list(one.probabilities.values()))
+        assert many[0, 2] == pytest.approx(0.21 / 1.03)  # among what was done, and by its value
+        assert many[1, 2] == pytest.approx(0.2)  # afterwards
+        # Nothing that is allowed was done: waiting is as good as stopping, but for its rate.
+        assert many[2] == pytest.approx([0.0, 0.81 / 1.02, 0.21 / 1.02])
+
     def test_nothing_is_lacking(self, trips: Casebase, cars: Casebase) -> None:
         """Stage `back` has cases of stopping and no hidden decision; cars hide nothing at all."""
         assert lacking_in(trips, retriever(trips, "back")) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from conftest import CARS_CSV, CARS_PLUGIN
 from made_logs import made, with_folds_hidden
 
 from cbr.casebase import Casebase
+from cbr.definitions import set_weights
 from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.lacking import lacking_in
 from cbr.retrieve import retrieve, retriever
@@ -128,6 +130,20 @@ class TestBot:
         ]
         assert len(set(same)) == 1
         assert all(np.isfinite(list(found.values())))
+
+    def test_casper_has_its_weights_whatever_the_casebase_has(
+        self, base: Path, no_limit: Path, tmp_path: Path
+    ) -> None:
+        for file in (base, no_limit):
+            plain = CaseBot(str(file), "casper").streets[1].retriever.weights
+            copy = tmp_path / file.name
+            shutil.copy(file, copy)
+            with Casebase.open(copy, write=True) as opened:
+                set_weights(opened, "random:3")
+            np.testing.assert_array_equal(
+                CaseBot(str(copy), "casper").streets[1].retriever.weights, plain
+            )
+            assert (CaseBot(str(copy)).streets[1].retriever.weights != plain).any()
 
     @pytest.mark.parametrize(
         ("spec", "says"),

@@ -331,6 +331,7 @@ class TestLabels:
                 Street(opened, "flop", *reuse, policy=policy)
                 for reuse in (("worth", "proportional"), ("worth",), ("proportional",))
             )
+            nearest = Street(opened, "flop", "worth", "proportional", policy="top?k=20")
             _, bodies = next(iter(opened.read_records(900)))
         tables = replay_bodies(bodies)[0].tables
         free = [row[STREET] == 1 and to_call(row) == 0 for row in tables]
@@ -344,6 +345,9 @@ class TestLabels:
         np.testing.assert_array_equal(found.chances[~unlike], by_worth.chances[~unlike])
         np.testing.assert_array_equal(found.valued > 0.0, ~unlike)
         assert (by_worth.valued > 0.0).all()
+        # Without a threshold nothing is below it.
+        assert not nearest.answer(flop, may).below.any()
+        assert (nearest.answer(flop, may).valued > 0.0).all()
         with Casebase.open(base) as opened:
             assert Street(opened, "flop", "worth", "proportional").sparse == ""
 

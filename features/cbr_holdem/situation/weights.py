@@ -1,7 +1,6 @@
 """CASPER's three sets of weights for limit hold'em, by street and feature.
 
-The first, which its author picked (figure 4.1), is also what the case types have as their own, in
-no-limit too.
+The first, which its author picked (figure 4.1), is also what the case types have as their own.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ npot            -           80/51/18   80/71/13   -
 """
 
 
-def casper_weights(name: str, domain: str = "holdem") -> Weights:
+def casper_weights(name: str) -> Weights:
     """One of the sets, by its name.
 
     >>> casper_weights("general").stages["river"]["ihs"]
@@ -48,4 +47,4 @@ def casper_weights(name: str, domain: str = "holdem") -> Weights:
         for street, three in zip(streets, figures, strict=True):
             if three != "-":
                 stages[street][feature] = float(three.split("/")[place])
-    return Weights(stages, domain, {"made_by": SETS[name]}, called=name)
+    return Weights(stages, "holdem", {"made_by": SETS[name]}, called=name)
