@@ -144,9 +144,18 @@ def test_the_weights_of_the_docs_are_weights(tmp_path: Path) -> None:
 
 def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")):
+            file, _, heading = link.partition("#")
             if "://" not in link:
-                assert (page.parent / link).exists(), f"{page.name}: {link}"
+                there = page.parent / file if file else page
+                assert there.exists(), f"{page.name}: {link}"
+                assert not heading or heading in _headings(there), f"{page.name}: {link}"
+
+
+def _headings(page: Path) -> set[str]:
+    """What links call the headings of a page."""
+    found = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in found}
 
 
 def test_readme_commands_work(cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
