@@ -12,7 +12,8 @@ with as many seats. The casebase that is left in --out has labels and learned we
 anywhere as cbr:FILE.db.
 
 All rows take more than an hour on two cores; --only NAME, as often as wanted, plays those of these
-names (and `style=casper`, to compare with). What was learned is kept, so others can follow later.
+names (and `style=casper`, to compare with; to see what one part gains, name the row without it
+too). What was learned is kept, so others can follow later.
 """
 
 from __future__ import annotations

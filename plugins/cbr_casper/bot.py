@@ -203,10 +203,10 @@ class CaseBot:
         from cbr_casper.why import why
 
         street, more = self.streets[int(situations.place[0, 0])], ""
-        sessions: list[Session] = []
+        may, sessions = legal(situations, street.solutions), list[Session]()
         if self.learning is not None and memory is not None:
             sessions = self.learning.sessions(memory.copy(), situations.game)
-            more = street.explain_in(sessions[0], situations, legal(situations, street.solutions))
+            more = street.explain_in(sessions[0], situations, may)
         if isinstance(street, Beginner):
             return more
         answer = self._answer(street, situations, sessions)
@@ -214,7 +214,7 @@ class CaseBot:
         if here is not None and self.worlds is not None:
             answer = answer.at(here)
             seems = self.worlds.said(here.likely[0])
-        said = why(street, answer, legal(situations, street.solutions)[0], here, seems)
+        said = why(street, answer, may[0], here, seems)
         return "\n".join(filter(None, [said, more]))
 
 

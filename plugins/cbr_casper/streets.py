@@ -111,7 +111,7 @@ class Street:
         if looks.above >= 0.0 and not looks.fallback:
             raise BadValue(
                 f"policy {self.retriever.policy.name!r} may find no case, and a bot must act: take "
-                f"one with a fallback, as threshold?above={looks.above:g}&fallback=20"
+                f"one with a fallback, as threshold?above={looks.above:g}"
             )
         self.lacking: Lacking | None = lacking_in(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse

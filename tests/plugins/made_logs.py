@@ -44,6 +44,17 @@ def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | Non
     return out
 
 
+def limit_base(folder: Path) -> Path:
+    """A casebase of limit hands of five players of two kinds."""
+    return made(folder, "limit", ["miniloki*3", "lag*2"], 900)
+
+
+def no_limit_base(folder: Path) -> Path:
+    """A casebase of no-limit hands of three players."""
+    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
+    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+
+
 def with_folds_hidden(base: Path, folder: Path) -> Path:
     """The hands of a casebase once more, without the cards of those who folded."""
     from dataclasses import replace

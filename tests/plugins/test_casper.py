@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
-from made_logs import made, with_folds_hidden
+from made_logs import limit_base, made, no_limit_base, with_folds_hidden
 
 from cbr.casebase import Casebase
 from cbr.definitions import set_weights
@@ -28,14 +28,12 @@ from cbr_holdem.table.game import Game
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("casper"), "limit", ["miniloki*3", "lag*2"], 900)
+    return limit_base(tmp_path_factory.mktemp("casper"))
 
 
 @pytest.fixture(scope="module")
 def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
-    folder = tmp_path_factory.mktemp("casper-nl")
-    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+    return no_limit_base(tmp_path_factory.mktemp("casper-nl"))
 
 
 def asked(bot: CaseBot, specs: list[str], hands: int) -> list[tuple[Pending, np.ndarray]]:

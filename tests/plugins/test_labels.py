@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_logs import made, with_folds_hidden
+from made_logs import limit_base, no_limit_base, with_folds_hidden
 
 from cbr.casebase import Casebase
 from cbr.workers import executor
@@ -29,14 +29,12 @@ from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("casper"), "limit", ["miniloki*3", "lag*2"], 900)
+    return limit_base(tmp_path_factory.mktemp("casper"))
 
 
 @pytest.fixture(scope="module")
 def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
-    folder = tmp_path_factory.mktemp("casper-nl")
-    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+    return no_limit_base(tmp_path_factory.mktemp("casper-nl"))
 
 
 class TestLabels:

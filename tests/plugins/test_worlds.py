@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_logs import made
+from made_logs import limit_base
 
 from cbr.casebase import Casebase
 from cbr_arena.match import Match
@@ -25,7 +25,7 @@ from cbr_holdem.table.rules import CALL, FOLD, RAISE, STREET, to_call
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("casper"), "limit", ["miniloki*3", "lag*2"], 900)
+    return limit_base(tmp_path_factory.mktemp("casper"))
 
 
 class TestAnswers:
