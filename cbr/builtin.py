@@ -8,32 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cbr.hookspecs import hook
+from cbr.plugging.hookspecs import hook
 
 if TYPE_CHECKING:
-    from cbr.arena import Arena
+    from cbr.evolve.arena import Arena
     from cbr.evolve.plans import Plan
-    from cbr.index import IndexKind
-    from cbr.sources import CaseSource
+    from cbr.retrieval.index.base import IndexKind
+    from cbr.store.records import CaseSource
 
 
 @hook
 def cbr_case_sources() -> list[CaseSource]:
-    from cbr.sources import TABLE
+    from cbr.building.tables import TABLE
 
     return [TABLE]
 
 
 @hook
 def cbr_retrieval_policies() -> list[Callable[..., Any]]:
-    from cbr.ranking import radius, threshold, top
+    from cbr.retrieval.ranking import radius, threshold, top
 
     return [threshold, top, radius]
 
 
 @hook
 def cbr_reuse_policies() -> list[Callable[..., Any]]:
-    from cbr import reuse
+    from cbr.reusing import proposal as reuse
 
     return [
         reuse.proportional,
@@ -47,7 +47,7 @@ def cbr_reuse_policies() -> list[Callable[..., Any]]:
 
 @hook
 def cbr_indices() -> list[IndexKind]:
-    from cbr.indices import KINDS
+    from cbr.retrieval.index.kinds import KINDS
 
     return list(KINDS)
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from cbr.case import Feature, Value
 from cbr.errors import BadValue, PluginFailure
-from cbr.guard import guarded
+from cbr.plugging.guard import guarded
 from cbr.spec import Spec, settle
 
 if TYPE_CHECKING:

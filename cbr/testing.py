@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from cbr.arena import Arena, Contest
 from cbr.case import CaseType, ExtraFeature, Feature, Value
-from cbr.casebase import Casebase
 from cbr.errors import CbrError
-from cbr.index import Scan
+from cbr.evolve.arena import Arena, Contest
 from cbr.measure import Bound, Similarity
-from cbr.plugins import default_plugins
-from cbr.ranking import RetrievalPolicy
-from cbr.retrieve import Retriever
-from cbr.reuse import ReusePolicy
+from cbr.plugging.plugins import default_plugins
+from cbr.retrieval.index.base import Scan
+from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.retriever import Retriever
+from cbr.reusing.proposal import ReusePolicy
 from cbr.spec import Spec
-from cbr.vectors import Vectors, group
+from cbr.store.arrays import Vectors, group
+from cbr.store.casebase import Casebase
 
 #: Numbers of every sort: whole, close together, far apart.
 NUMBERS: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.75, 5.0, 7.0, 9.0, 9.99, 10.0)

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 from cbr.case import CaseType
 from cbr.errors import BadWeights, CbrError, NoSuchName
-from cbr.guard import one_line
-from cbr.plugins import Plugins, default_plugins
+from cbr.files.atomic import verify_place, whole_file
+from cbr.plugging.guard import one_line
+from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.spec import once, pairs
-from cbr.whole import verify_place, whole_file
 
 #: Weights and outcomes above this would overflow in sums.
 HIGHEST = 1e100

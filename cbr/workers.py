@@ -19,9 +19,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from cbr import mapped
 from cbr.errors import BadValue, CbrError
-from cbr.plugins import default_plugins, start_worker
+from cbr.plugging.plugins import default_plugins, start_worker
+from cbr.store import shared_arrays as mapped
 
 #: Processes on one machine: more would only take its memory.
 _MOST = 256

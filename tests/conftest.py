@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from cbr.build import build
-from cbr.casebase import Casebase
+from cbr.building.pipeline import build
 from cbr.cli import main
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.store.casebase import Casebase
 
 # Whoever runs the tests in the background may ignore Ctrl-C, and processes that they start would
 # inherit that.
@@ -46,6 +46,7 @@ def cbr(
 ) -> Callable[..., Answer]:
     """Run a command line in this process."""
     monkeypatch.delenv("CBR_DEBUG", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)  # pytest-xdist sets it
 
     def run(*words: object) -> Answer:
         capsys.readouterr()
@@ -60,7 +61,7 @@ def cbr(
 @pytest.fixture(autouse=True)
 def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test loads plugins anew, and none from the machine it runs on."""
-    monkeypatch.setattr("cbr.plugins._default", None)
+    monkeypatch.setattr("cbr.plugging.plugins._default", None)
     monkeypatch.delenv("CBR_PLUGINS_DIR", raising=False)
     monkeypatch.delenv("CBR_LOAD_PLUGINS", raising=False)
 

@@ -12,7 +12,7 @@ import argparse
 import json
 from typing import Any, NamedTuple
 
-from cbr.cli.output import table
+from cbr.cli import table
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of

@@ -34,7 +34,7 @@ def main() -> None:
     if given.json:
         print(json.dumps({"bench": given.name, "rows": [asdict(row) for row in rows]}, indent=2))
         return
-    from cbr.cli.output import table
+    from cbr.cli import table
 
     table(
         f"bench {given.name}",

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from cbr.casebase import Casebase
-from cbr.cli.output import table
+from cbr.cli import table
+from cbr.store import Casebase
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of

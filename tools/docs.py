@@ -33,8 +33,8 @@ def page() -> str:
     """The page, from the commands of this distribution's own plugins."""
     os.environ["CBR_LOAD_PLUGINS"] = ",".join(own_plugins())
     os.environ.pop("CBR_PLUGINS_DIR", None)
-    from cbr.cli.app import make_app
-    from cbr.plugins import Plugins
+    from cbr.cli import make_app
+    from cbr.plugging import Plugins
 
     app = typer.main.get_command(make_app(Plugins().load()))
     parts = [HEAD]

@@ -13,11 +13,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
-from cbr.build import build
-from cbr.casebase import Casebase
+from cbr.building import build
 from cbr.errors import BadValue, CbrError
-from cbr.learn import learn_weights
-from cbr.plugins import default_plugins
+from cbr.learning import learn_weights
+from cbr.plugging import default_plugins
+from cbr.store import Casebase
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cbr.casebase import Casebase
-from cbr.cli.output import table
+from cbr.cli import table
 from cbr.errors import BadValue
+from cbr.store import Casebase
 from cbr_casper.boosting import log_loss, refined
 from cbr_casper.habits import Counts, count_moves, hides_folds
 from cbr_holdem.table.game import STREETS

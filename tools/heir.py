@@ -27,11 +27,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from cbr.casebase import Casebase
-from cbr.cli.output import table
-from cbr.definitions import set_weights
+from cbr.building import rebuild
+from cbr.cli import table
 from cbr.errors import NoSuchName
-from cbr.rebuild import rebuild
+from cbr.store import Casebase, set_weights
 from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.cli.output import table
+from cbr.cli import table
 from cbr.errors import CbrError
 from cbr.plots import save, verify_picture
 from cbr_arena.match import Match, Played, pieces_played

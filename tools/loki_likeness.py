@@ -99,7 +99,7 @@ def in_months(found: Sequence[Decisions], months: Sequence[str]) -> list[Decisio
 
 
 def _show(document: dict[str, Any]) -> None:
-    from cbr.cli.output import table
+    from cbr.cli import table
 
     def shown(figure: dict[str, float]) -> str:
         return f"{figure['mean']:.3f} ± {figure['ci95']:.3f}"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cbr.cli.output import cell, count, lines, table, width
 
 if TYPE_CHECKING:
-    from cbr.decisions import Decision
-    from cbr.explain import Explanation, Neighbour
+    from cbr.reusing.explanation import Explanation, Neighbour
+    from cbr.store.decisions import Decision
 
 
 def show_answer(answer: Explanation, record: str) -> None:

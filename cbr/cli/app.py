@@ -22,7 +22,7 @@ from cbr.cli import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from cbr.plugins import Plugins
+    from cbr.plugging.plugins import Plugins
 
 
 def make_app(plugins: Plugins, words: Collection[str] | None = None) -> typer.Typer:

@@ -23,8 +23,8 @@ from cbr.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from cbr.build import Progress
-    from cbr.plugins import Plugins
+    from cbr.building.pipeline import Progress
+    from cbr.plugging.plugins import Plugins
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
 _Type = Annotated[
@@ -106,7 +106,7 @@ def build(
     .zst and .tar archives. A table (.csv or .tsv) has a row for each case: columns named as the
     features, `solution`, and if known `outcome`.
     """
-    from cbr.build import build as run
+    from cbr.building.pipeline import build as run
     from cbr.workers import executor
 
     target = out or _default_out(files[0])
@@ -166,7 +166,7 @@ def _both(begun: Callable[[], None], tell: Progress | None) -> Progress:
 
 
 def _default_out(first: Path) -> Path:
-    from cbr.sources import plain_name
+    from cbr.files.compression import plain_name
 
     name = (Path(plain_name(first.resolve())).stem or "casebase") + ".db"
     return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
@@ -178,8 +178,8 @@ def rebuild(file: File, features: _Features = "", json: Json = False) -> None:
     Naming the feature set (--features SET) brings back all of its features. What the case type's
     plugin now says of measures, weights and ranges is taken over, if it is loaded.
     """
-    from cbr.casebase import Casebase
-    from cbr.rebuild import rebuild as run
+    from cbr.building.recomputation import rebuild as run
+    from cbr.store.casebase import Casebase
 
     with Casebase.open(file, write=True) as base:  # an older one is brought up to date
         old = {t.stage: [f.name for f in t.features] for t in base.case_types}

@@ -11,7 +11,7 @@ from cbr.cli.options import File, Json
 from cbr.cli.output import count, emit, lines, show_reasons, table
 
 if TYPE_CHECKING:
-    from cbr.casebase import Casebase
+    from cbr.store.casebase import Casebase
 
 
 #: Cases of a stage that are compared with each other without being asked to.
@@ -31,7 +31,7 @@ def add(app: typer.Typer) -> None:
 
 def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
     """What a casebase holds."""
-    from cbr.casebase import Casebase
+    from cbr.store.casebase import Casebase
 
     with Casebase.open(file) as base, base.reading():
         found = _describe(base, distinct)
@@ -82,8 +82,8 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
 
 
 def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
-    from cbr.check import index_states
-    from cbr.plugins import default_plugins
+    from cbr.plugging.plugins import default_plugins
+    from cbr.upkeep.soundness import index_states
 
     sections: dict[str, Any] = {}
     plugins = default_plugins()
@@ -196,7 +196,7 @@ def export(
     json: Json = False,
 ) -> None:
     """Hand a casebase on: its cases as tables, or the records they came from."""
-    from cbr.export import export as run
+    from cbr.store.exports import export as run
 
     files = run(file, to, out)
     if json:
@@ -210,7 +210,7 @@ def check(file: File, json: Json = False) -> None:
 
     An index that is stale is no finding: it is not used, and `cbr info` shows it.
     """
-    from cbr.check import check as run
+    from cbr.upkeep.soundness import check as run
 
     findings = run(Path(file))
     if json:

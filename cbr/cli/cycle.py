@@ -34,10 +34,10 @@ def retain(
     json: Json = False,
 ) -> None:
     """Score a decision by what it earned, and keep it as a case if the rule says so."""
-    from cbr.casebase import Casebase
-    from cbr.retain import retain as keep
-    from cbr.retrieve import retrieve
-    from cbr.revise import revise
+    from cbr.retrieval.retriever import retrieve
+    from cbr.store.casebase import Casebase
+    from cbr.upkeep.retention import retain as keep
+    from cbr.upkeep.revision import revise
 
     with Casebase.open(file, write=True) as base:
         chosen = base.stage(stage)

@@ -15,7 +15,7 @@ from cbr.cli.options import Dask, File, Json, Workers
 from cbr.cli.output import emit, lines, table, waiting
 
 if TYPE_CHECKING:
-    from cbr.evolve.evolve import Evolved
+    from cbr.evolve.experiment import Evolved
     from cbr.evolve.run import Tell, Told
 
 _Plan = Annotated[
@@ -119,7 +119,7 @@ def evolve(
     run file, and --resume continues there to the same result, whatever the number of workers.
     """
     from cbr.errors import BadValue
-    from cbr.evolve.evolve import evolve as search
+    from cbr.evolve.experiment import evolve as search
     from cbr.evolve.plans import plan_named
     from cbr.spec import pairs
     from cbr.weights import verify_can_save
@@ -257,7 +257,7 @@ def evolve_report(file: _RunFile, plot: _Plot = None, json: Json = False) -> Non
         found = report_of(run)
         drawn = []
         if plot is not None:
-            from cbr.evolve.pictures import draw
+            from cbr.plots.evolution import draw
 
             drawn = draw(run, found, plot)
     if json:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from cbr.casebase import Casebase
-    from cbr.recall import Row
+    from cbr.retrieval.index.quality import Row
+    from cbr.store.casebase import Casebase
 
 _Kind = Annotated[
     str,
@@ -50,8 +50,8 @@ def index(
     `cbr query --index faiss-hnsw` uses it as long as the casebase does not change. hnsw and ivf are
     laid out for one set of weights.
     """
-    from cbr.casebase import Casebase
     from cbr.errors import BadValue
+    from cbr.store.casebase import Casebase
 
     if measure == bool(kind):
         raise BadValue("give --kind flat, hnsw or ivf to save an index, or --measure to compare")
@@ -69,10 +69,10 @@ def index(
 def _save(base: Casebase, stages: Sequence[str], kind: str, weights: str, json: bool) -> None:
     import time
 
-    from cbr.faiss_index import USUAL, build
-    from cbr.plugins import default_plugins
-    from cbr.retrieve import retriever
-    from cbr.saved_index import path_of, save
+    from cbr.plugging.plugins import default_plugins
+    from cbr.retrieval.index.faiss import USUAL, build_faiss
+    from cbr.retrieval.index.saved import path_of, save
+    from cbr.retrieval.retriever import retriever_of
     from cbr.spec import Spec, settle
 
     spec = Spec.parse(kind if kind.startswith("faiss-") else f"faiss-{kind}")
@@ -87,9 +87,9 @@ def _save(base: Casebase, stages: Sequence[str], kind: str, weights: str, json: 
         note(f"{name} is not saved; give it to `cbr query --index` as well")
     saved = []
     for name in stages:
-        mine = retriever(base, name, weights=weights, index="scan")
+        mine = retriever_of(base, name, weights=weights, index="scan")
         began = time.perf_counter()
-        built = build(spec.name, mine.vectors, mine.measures, given, mine.weights)
+        built = build_faiss(spec.name, mine.vectors, mine.measures, given, mine.weights)
         path = path_of(base.path, name, spec.name)
         save(built, mine.vectors, mine.measures, path)
         saved.append(
@@ -128,7 +128,7 @@ def _compare(
     import dataclasses
     import sys
 
-    from cbr.recall import compare
+    from cbr.retrieval.index.quality import compare
 
     def tell(stage: str, kind: str) -> None:
         if sys.stderr.isatty():
@@ -193,7 +193,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from cbr.plots import save
+    from cbr.plots.answer import save
 
     stages = list(dict.fromkeys(row.stage for row in rows))
     columns = min(2, len(stages))

@@ -14,8 +14,8 @@ from cbr.cli.options import File, Json, Stage, Workers
 from cbr.cli.output import emit, lines, note, progress, table, waiting
 
 if TYPE_CHECKING:
-    from cbr.casebase import Casebase
-    from cbr.evaluate import Evaluation, Figure, Judged
+    from cbr.learning.evaluation import Evaluation, Figure, Judged
+    from cbr.store.casebase import Casebase
 
 _WeightSets = Annotated[
     list[str] | None,
@@ -74,11 +74,11 @@ def evaluate(
     """
     import numpy as np
 
-    from cbr import evaluate as engine
-    from cbr import predict
-    from cbr.casebase import Casebase
     from cbr.errors import BadValue
-    from cbr.retrieve import retriever
+    from cbr.learning import evaluation as engine
+    from cbr.learning import prediction as predict
+    from cbr.retrieval.retriever import retriever_of
+    from cbr.store.casebase import Casebase
     from cbr.weights import weights_of
 
     if (last is not None) + (folds is not None) + leave_one_out > 1:
@@ -87,7 +87,7 @@ def evaluate(
     with Casebase.open(file) as base, _long_work("predicting", "predictions") as tell:
         for name in _stages(base, stage):
             cases = base.read_cases(name)
-            mine = retriever(base, name, policy=policy, index="scan")
+            mine = retriever_of(base, name, policy=policy, index="scan")
             sets = {
                 label or "own": np.asarray(weights_of(cases.case_type, label), np.float64)
                 for label in weights or [""]
@@ -183,8 +183,8 @@ def learn_weights(
     other records. A part of the records is kept apart and decides how far to go from the weights
     that the casebase has.
     """
-    from cbr.casebase import Casebase
-    from cbr.learn import learn_weights as learn
+    from cbr.learning.weight_learning import learn_weights as learn
+    from cbr.store.casebase import Casebase
     from cbr.weights import verify_can_save
     from cbr.workers import executor
 

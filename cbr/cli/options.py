@@ -62,10 +62,10 @@ def similarities(given: list[str] | None) -> dict[str, str]:
 
 def situation(case: Sequence[str], case_type: CaseType) -> dict[str, Value]:
     """What --case says, with features computed from it; notes what lies outside a range."""
-    from cbr.definitions import complete
     from cbr.errors import BadValue
-    from cbr.plugins import default_plugins
+    from cbr.plugging.plugins import default_plugins
     from cbr.spec import pairs
+    from cbr.store.definitions import complete
 
     given: dict[str, str] = {}
     for text in case:

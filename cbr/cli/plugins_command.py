@@ -11,7 +11,7 @@ from cbr.cli.options import Json
 from cbr.cli.output import complain, emit, lines, table
 
 if TYPE_CHECKING:
-    from cbr.plugins import Plugins
+    from cbr.plugging.plugins import Plugins
 
 _Kind = Annotated[
     str, typer.Argument(help="similarity, feature, policy, case-type or arena.", show_default=False)
@@ -82,9 +82,9 @@ def _adds(registered: dict[str, list[str]]) -> str:
 
 def new(kind: _Kind, file: _Target, type: _Type = "", json: Json = False) -> None:
     """Write a working plugin to start from, with its test beside it."""
-    from cbr.definitions import case_types_of
-    from cbr.plugins import default_plugins
-    from cbr.starters import write_starter
+    from cbr.plugging.plugins import default_plugins
+    from cbr.plugging.starters import write_starter
+    from cbr.store.definitions import case_types_of
 
     chosen = case_types_of(type, default_plugins())[:1] if type else ()
     written = write_starter(kind, file, *chosen)

@@ -14,10 +14,10 @@ from cbr.cli.options import File, Json, Similarity, Stage, Weights, similarities
 from cbr.cli.output import emit, lines, note
 
 if TYPE_CHECKING:
-    from cbr.casebase import Casebase
-    from cbr.decisions import Decision
-    from cbr.lacking import Lacking
-    from cbr.plugins import Plugins
+    from cbr.plugging.plugins import Plugins
+    from cbr.reusing.hidden_solutions import Lacking
+    from cbr.store.casebase import Casebase
+    from cbr.store.decisions import Decision
 
 _Case = Annotated[
     list[str] | None,
@@ -107,14 +107,14 @@ def query(
     """
     import dataclasses
 
-    from cbr.casebase import Casebase
-    from cbr.decisions import decision_of, vectors_without
     from cbr.errors import BadValue, NoSuchName
-    from cbr.explain import explain
-    from cbr.lacking import lacking_in
-    from cbr.plots import draw_answer, verify_picture
-    from cbr.retrieve import retriever
-    from cbr.reuse import reuse as propose
+    from cbr.plots.answer import draw_answer, verify_picture
+    from cbr.retrieval.retriever import retriever_of
+    from cbr.reusing.explanation import explain
+    from cbr.reusing.hidden_solutions import lacking_in
+    from cbr.reusing.proposal import reuse as propose
+    from cbr.store.casebase import Casebase
+    from cbr.store.decisions import decision_of, vectors_without
 
     if (case is None) == (record is None):
         raise BadValue(
@@ -133,7 +133,7 @@ def query(
         made = None if record is None else decision_of(base, record, decision, stage)
         chosen = base.stage(stage) if made is None else made.stage
         target = situation(case or (), base.case_type(chosen)) if made is None else made.values
-        mine = retriever(
+        mine = retriever_of(
             base,
             chosen,
             weights=weights,

@@ -12,8 +12,8 @@ from cbr.cli.options import File, Json, Stage, Weights
 from cbr.cli.output import count, emit, lines, note, progress, table
 
 if TYPE_CHECKING:
-    from cbr.competence import Competence
-    from cbr.refine import Refinement
+    from cbr.upkeep.competence_model import Competence
+    from cbr.upkeep.refinement import Refinement
 
 _Method = Annotated[
     str,
@@ -53,32 +53,32 @@ def refine(
     the commonest among their k nearest other cases, those of the same record left out; where two
     are equally common, half of it.
     """
-    from cbr.casebase import Casebase
     from cbr.errors import BadValue, EmptyStage
+    from cbr.store.casebase import Casebase
 
     if apply and report:
         raise BadValue("--report drops nothing; leave out --apply or --report")
     if plot is not None and not report:
         raise BadValue("--plot draws the --report; give both")
     if plot is not None:
-        from cbr.plots import verify_picture
+        from cbr.plots.answer import verify_picture
 
         verify_picture(plot)
     with Casebase.open(file, write=apply) as base, progress("comparing", "vectors") as tell:
-        from cbr.retrieve import retriever
+        from cbr.retrieval.retriever import retriever_of
 
         chosen = base.stage(stage)
         with base.reading():
             cases, version = base.read_cases(chosen), base.write_version
             if not len(cases):
                 raise EmptyStage(f"stage {chosen!r} has no cases to refine; build some")
-            mine = retriever(base, chosen, weights=weights)
+            mine = retriever_of(base, chosen, weights=weights)
         if report:
-            from cbr.competence import competence
+            from cbr.upkeep.competence_model import competence
 
             known = competence(mine, k, tell, cases)
         else:
-            from cbr.refine import refine as run
+            from cbr.upkeep.refinement import refine as run
 
             found = run(mine, method, k, tell, cases)
             if apply and found.drop:
@@ -148,7 +148,7 @@ def draw(known: Competence, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from cbr.plots import save
+    from cbr.plots.answer import save
 
     rows = known.rows[::-1]
     figure, axis = plt.subplots(figsize=(7, 1.4 + 0.35 * len(rows)), layout="constrained")

@@ -37,7 +37,7 @@ def add(app: typer.Typer) -> None:
 
 def list_sets(json: Json = False) -> None:
     """The sets of weights that plugins bring."""
-    from cbr.plugins import default_plugins
+    from cbr.plugging.plugins import default_plugins
 
     plugins = default_plugins()
     plugins.named("weight set")  # one name twice is an error here too
@@ -97,10 +97,10 @@ def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = F
 
     The cases and their digest stay. An index that was built for the former weights is stale.
     """
-    from cbr.casebase import Casebase
-    from cbr.check import index_states
-    from cbr.definitions import set_weights
-    from cbr.plugins import default_plugins
+    from cbr.plugging.plugins import default_plugins
+    from cbr.store.casebase import Casebase
+    from cbr.store.definitions import set_weights
+    from cbr.upkeep.soundness import index_states
 
     with Casebase.open(file, write=True) as base:
         changed = set_weights(base, weights, stage)

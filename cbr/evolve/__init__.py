@@ -17,3 +17,7 @@
 >>> plan_named("robust").method
 'racing'
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

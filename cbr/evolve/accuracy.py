@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cbr.arena import Arena, Contest
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
+from cbr.evolve.arena import Arena, Contest
 from cbr.evolve.genome import Floats
-from cbr.retrieve import Retriever, retriever
-from cbr.vectors import Ints
+from cbr.retrieval.retriever import Retriever, retriever_of
+from cbr.store.arrays import Ints
+from cbr.store.casebase import Casebase
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def open_accuracy(
             if asked.all() or not asked.any():
                 raise EmptyStage(f"stage {name!r} of {file} has too few records to part them")
             known = cases.take(~asked).vectors()
-            mine = retriever(base, name, policy=policy.replace(";", "&"), vectors=known)
+            mine = retriever_of(base, name, policy=policy.replace(";", "&"), vectors=known)
             stages.append(_Stage(mine, cases.values[asked], cases.solution[asked]))
     ends = np.cumsum([len(stage.mine.measures) for stage in stages])
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.arena import Gene
 from cbr.case import CaseType
-from cbr.casebase import Casebase
 from cbr.errors import BadWeights
+from cbr.evolve.arena import Gene
+from cbr.store.casebase import Casebase
 from cbr.weights import GivenWeights, Weights, read_weights, weights_of
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from cbr.errors import BadValue, NoSuchName
-from cbr.plugins import Plugins, default_plugins
+from cbr.plugging.plugins import Plugins, default_plugins
 
 #: Rounds of a race at most: the last has 2^9 times the trials of the first.
 _ROUNDS = 10

@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr import mapped
-from cbr.arena import Arena, Contest
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, PluginFailure
+from cbr.evolve.arena import Arena, Contest
 from cbr.evolve.genome import Floats
 from cbr.evolve.seeds import seed_of
-from cbr.guard import guarded
-from cbr.plugins import Plugins, default_plugins, plugins_with
+from cbr.plugging.guard import guarded
+from cbr.plugging.plugins import Plugins, default_plugins, plugins_with
 from cbr.spec import Spec
+from cbr.store import shared_arrays as mapped
+from cbr.store.casebase import Casebase
 
 OBJECTIVES = ("mean", "worst")
 

@@ -25,9 +25,9 @@ from cbr.evolve.genome import Floats
 from cbr.evolve.playing import Asked
 from cbr.evolve.record import Generation
 from cbr.evolve.statistics import mean_of
-from cbr.files import appear, connect
-from cbr.guard import one_line
-from cbr.whole import verify_place
+from cbr.files.atomic import verify_place
+from cbr.plugging.guard import one_line
+from cbr.store.connection import appear, connect
 
 #: Marks the file as a run ("CBRv" in ASCII).
 APPLICATION_ID = 0x43425276

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.evolve.genome import Floats
-from cbr.student import quantile
+from cbr.statistics import quantile
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
     import typer
 
     from cbr.case import CaseType
-    from cbr.casebase import Casebase
+    from cbr.store import Casebase
     from cbr.weights import Weights
 
 

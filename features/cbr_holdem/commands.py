@@ -12,8 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cbr.cli.options import Json
-from cbr.cli.output import emit, lines, note, progress, table, waiting
+from cbr.cli import Json, emit, lines, note, progress, table, waiting
 
 _Hands = Annotated[
     list[str],

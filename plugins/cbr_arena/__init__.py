@@ -21,7 +21,7 @@ import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
     import pluggy

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr.guard import guarded
+from cbr.plugging import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance
 from cbr_holdem.situation.pending import Pending

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.options import Json
-from cbr.cli.output import cell, emit, lines, progress, table, waiting
+from cbr.cli import Json, cell, emit, lines, progress, table, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,7 +228,7 @@ def bots(json: Json = False) -> None:
     """The bots that can be named in a match, with their options."""
     import inspect
 
-    from cbr.plugins import default_plugins
+    from cbr.plugging import default_plugins
 
     found = []
     for name, kind in sorted(default_plugins().named("bot").items()):

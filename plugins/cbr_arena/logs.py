@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cbr.errors import BadValue
-from cbr.plugins import default_plugins
-from cbr.whole import verify_place
+from cbr.files import verify_place
+from cbr.plugging import default_plugins
 
 _FORMATS = {".phhs": "phh", ".log": "acpc"}
 

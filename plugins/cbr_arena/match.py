@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr.guard import guarded
-from cbr.plugins import Plugins, default_plugins, plugins_with
+from cbr.plugging import Plugins, default_plugins, guarded, plugins_with
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.bots import Figure

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr.plugins import default_plugins
+from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr_arena.bots import BotKind
 from cbr_arena.views import Views

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.cli.output import emit, lines, note, table
+from cbr.cli import emit, lines, note, table
 from cbr_arena.match import Match, Played
 from cbr_arena.results import Line, Rate, difference, lines_of
 from cbr_arena.tournament import Tournament

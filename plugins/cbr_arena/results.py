@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.student import quantile
+from cbr.statistics import quantile
 from cbr_arena.match import Match, Played
 
 Floats = NDArray[np.float64]

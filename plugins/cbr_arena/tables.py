@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.guard import frozen, one_line
+from cbr.plugging import frozen, one_line
 from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.guard import one_line
+from cbr.plugging import one_line
 from cbr_arena.bots import Triples
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.view import View

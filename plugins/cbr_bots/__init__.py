@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
     from cbr_arena import BotKind

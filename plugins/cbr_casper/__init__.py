@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
     import typer
 
-    from cbr.arena import Arena
     from cbr.case import ExtraFeature
-    from cbr.evolve.plans import Plan
-    from cbr.reuse import ReusePolicy
+    from cbr.evolve import Arena, Plan
+    from cbr.reusing import ReusePolicy
     from cbr_arena import BotKind
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
+from cbr.store import Casebase
 from cbr.workers import in_order
 from cbr_casper.grid import (
     CLASSES,

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
-from cbr.definitions import case_types_of
 from cbr.errors import BadValue, NoSuchName
-from cbr.plugins import default_plugins
+from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr.store import Casebase, case_types_of
 from cbr.weights import Weights
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, UNSET, Beginner

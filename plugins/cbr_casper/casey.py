@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cbr.case import CaseType
 from cbr.errors import BadValue
-from cbr.plugins import default_plugins
+from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.weights import weights_of
 from cbr_casper.retained import Near, Retained, Session, near

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cbr.cli.options import File, Json
-from cbr.cli.output import emit, note, progress, table, waiting
+from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 _Cases = Annotated[
     int, typer.Option(min=0, help="Label so many cases of each street in all; 0: all of them.")
@@ -59,7 +58,7 @@ def label(
     Each legal action is played on with the same deals and the same luck. Values are kept in the
     casebase with their standard errors; labelling again goes on where it stopped.
     """
-    from cbr.casebase import Casebase
+    from cbr.store import Casebase
     from cbr.workers import executor
     from cbr_casper import label_file
     from cbr_casper.label import label as run

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.arena import Arena, Contest, Gene
 from cbr.case import CaseType
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName, PluginFailure
-from cbr.plugins import default_plugins
+from cbr.evolve import Arena, Contest, Gene
+from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr.store import Casebase
 from cbr_arena import (
     TERMS,
     Chance,

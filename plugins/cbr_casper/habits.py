@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
+from cbr.store import Casebase
 from cbr_casper.boosting import Trees, fit
 from cbr_casper.grid import (
     CLASSES,

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType
-from cbr.casebase import Casebase
 from cbr.errors import BadValue
-from cbr.plugins import default_plugins
-from cbr.retrieve import RetrievedMany
+from cbr.plugging import default_plugins
+from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
-from cbr.vectors import Vectors
+from cbr.store import Casebase, Vectors
 from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
 from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of

@@ -12,16 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cbr.batches import Job, Setup, work
+from cbr.building import Job, Setup, work
 from cbr.case import CaseType
-from cbr.casebase import Casebase
-from cbr.definitions import differences, types_in
-from cbr.digest import record_digest
 from cbr.errors import BadValue, CbrError
-from cbr.files import verify_can_be_made
-from cbr.guard import one_line
-from cbr.plugins import default_plugins
-from cbr.sources import Record
+from cbr.plugging import default_plugins, one_line
+from cbr.store import Casebase, Record, differences, record_digest, types_in, verify_can_be_made
 
 #: What such hands are called among the sources of a casebase, and what reads hands like them.
 SOURCE, _READER = "hands played", "phh"

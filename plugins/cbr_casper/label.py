@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
+from cbr.store import Casebase
 from cbr.workers import in_order
 from cbr_casper.grid import SIZES, moves_of_solutions
 from cbr_casper.habits import moves_of, replay_bodies

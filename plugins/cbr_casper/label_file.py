@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
 from cbr.errors import BadValue
-from cbr.guard import one_line
-from cbr.whole import verify_place, whole_file
+from cbr.files import verify_place, whole_file
+from cbr.plugging import one_line
+from cbr.store import Casebase
 from cbr_casper.worlds import NAMES, Worlds
 
 _KIND, _VERSION = "cbr-labels", 3

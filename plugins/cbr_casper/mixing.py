@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr.retrieve import Retrieved, RetrievedMany
-from cbr.reuse import reuse_policy
+from cbr.retrieval import Retrieved, RetrievedMany
+from cbr.reusing import reuse_policy
 from cbr.spec import Spec, settle
-from cbr.vectors import Floats
+from cbr.store import Floats
 
 #: A solution that no retrieved case has is taken for as common as this.
 _RARE = 0.01

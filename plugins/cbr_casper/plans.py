@@ -5,7 +5,7 @@ Profits there are in dollars over 5,000 hands with a small bet of $10: $1,000 ar
 
 from __future__ import annotations
 
-from cbr.evolve.plans import Generational
+from cbr.evolve import Generational
 
 #: Small bets a hand that a dollar of profit in a generation is.
 _DOLLAR = 1 / (10 * 5_000)

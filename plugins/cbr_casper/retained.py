@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cbr.case import CaseType
 from cbr.errors import BadValue
 from cbr.measure import Bound
-from cbr.ranking import TOLERANCE
+from cbr.retrieval import TOLERANCE
 from cbr_arena import Chance
 from cbr_casper.keeping import Keeper
 from cbr_casper.seen import seen_text, together

@@ -13,15 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType
-from cbr.casebase import Casebase
-from cbr.definitions import as_loaded
 from cbr.errors import BadValue, EmptyStage
-from cbr.lacking import Hidden, Lacking, lacking_in
-from cbr.plugins import default_plugins
-from cbr.ranking import TOLERANCE
-from cbr.retrieve import RetrievedMany, Retriever, retriever
-from cbr.reuse import reuse_many
+from cbr.plugging import default_plugins
+from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
+from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
+from cbr.store import Casebase, as_loaded
 from cbr_casper.cached import Cached
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import MOST_SEATS
@@ -99,7 +96,7 @@ class Street:
                 f"{base.path} has no cases of the {stage}, so nothing can be played there; build "
                 "it from hands that came so far"
             )
-        self.retriever: Retriever = retriever(base, stage, **options)
+        self.retriever: Retriever = retriever_of(base, stage, **options)
         self.case_type: CaseType = as_loaded(base.case_type(stage), default_plugins())
         for feature in self.case_type.indexed:
             if feature.computed and feature.compute is None:

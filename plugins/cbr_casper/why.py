@@ -1,6 +1,6 @@
 """Why the CBR bot acts as it does: what it retrieved, what these cases did, and what that is worth.
 
-The figures are those of `cbr.explain`, which `cbr query` shows; here they are told in few lines.
+The figures are those of `cbr.reusing`, which `cbr query` shows; here they are told in few lines.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import Value
-from cbr.explain import Explanation, Neighbour, explain
-from cbr.index import Scan
-from cbr.retrieve import Retrieved
-from cbr.reuse import reuse
+from cbr.retrieval import Retrieved, Scan
+from cbr.reusing import Explanation, Neighbour, explain, reuse
 from cbr_casper.streets import Answer, Here, Street
 from cbr_holdem.situation.case_types import BETTING
 

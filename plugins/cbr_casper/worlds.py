@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.casebase import Casebase
 from cbr.errors import BadValue
+from cbr.store import Casebase
 from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
 from cbr_casper.boosting import DEPTH
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of

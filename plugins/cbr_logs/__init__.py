@@ -8,10 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
-    from cbr.sources import CaseSource
+    from cbr.store import CaseSource
     from cbr_logs.gamedef import SHIPPED as SHIPPED
     from cbr_logs.gamedef import SHIPPED_TEXTS as SHIPPED_TEXTS
     from cbr_logs.gamedef import GameDef as GameDef

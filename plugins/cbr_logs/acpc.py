@@ -17,8 +17,8 @@ from pathlib import Path, PureWindowsPath
 
 from cbr.case import BuildOption
 from cbr.errors import BadValue
-from cbr.sources import BROKEN, CaseSource, Raw, Skipped, lines_of, open_bytes
-from cbr.whole import whole_file
+from cbr.files import BROKEN, lines_of, open_bytes, whole_file
+from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table.hand import Hand
 from cbr_logs.domains import DOMAINS, domain_of
 from cbr_logs.gamedef import SHIPPED, GameDef, gamedef_text, read_gamedef

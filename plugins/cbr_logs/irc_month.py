@@ -11,7 +11,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr.sources import BROKEN, Raw, Skipped, open_bytes
+from cbr.files import BROKEN, open_bytes
+from cbr.store import Raw, Skipped
 from cbr_holdem.table.game import MOST_SEATS
 from cbr_logs.irc_files import LONGEST, file_in
 

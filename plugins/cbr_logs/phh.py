@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from cbr.errors import BadValue
-from cbr.sources import CaseSource, Raw, Skipped, plain_name
+from cbr.files import plain_name
+from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.hand import Hand, read_game, verify_names
 from cbr_logs.amounts import MOST_PLACES, chips, unit_for

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from cbr.errors import BadValue
-from cbr.sources import plain_name
-from cbr.whole import whole_file
+from cbr.files import plain_name, whole_file
 from cbr_holdem.table.game import BOARD_CARDS
 from cbr_holdem.table.hand import Hand, game_text
 from cbr_holdem.table.rules import FOLD, RAISE

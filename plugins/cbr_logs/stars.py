@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cbr.errors import BadValue
-from cbr.sources import CaseSource, Raw, Skipped
+from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.hand import Hand, verify_names
 from cbr_logs.amounts import chips, money, unit_for

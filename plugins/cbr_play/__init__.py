@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cbr.hookspecs import hook
+from cbr import hook
 
 if TYPE_CHECKING:
     import typer

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.options import Json
-from cbr.cli.output import emit, waiting
+from cbr.cli import Json, emit, waiting
 
 if TYPE_CHECKING:
     from cbr_play.screen import Screen
@@ -79,7 +78,7 @@ def play(
     import secrets
     from datetime import datetime
 
-    from cbr.cli.output import console
+    from cbr.cli import console
     from cbr.errors import BadValue, NoSuchName
     from cbr_arena import GAMES, Match, Player, plain_name, players_of
     from cbr_holdem.table.game import MOST_SEATS, Game

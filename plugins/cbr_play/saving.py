@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cbr.errors import AlreadyThere, BadValue
-from cbr.plugins import default_plugins
-from cbr.whole import verify_place
+from cbr.files import verify_place
+from cbr.plugging import default_plugins
 
 
 def fresh_path(now: datetime) -> Path:

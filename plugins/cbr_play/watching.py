@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import CbrError
-from cbr.guard import guarded
+from cbr.plugging import guarded
 from cbr_holdem.cards.card import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game

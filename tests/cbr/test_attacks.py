@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
 
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.check import check
+from cbr.building.pipeline import build
+from cbr.building.recomputation import rebuild
 from cbr.errors import BadValue, NotACasebase
-from cbr.plugins import KINDS, Plugins
-from cbr.rebuild import rebuild
-from cbr.retain import retain
-from cbr.retrieve import retrieve
-from cbr.revise import revise
-from cbr.whole import whole_file
+from cbr.files.atomic import whole_file
+from cbr.plugging.plugins import KINDS, Plugins
+from cbr.retrieval.retriever import retrieve
+from cbr.store.casebase import Casebase
+from cbr.upkeep.retention import retain
+from cbr.upkeep.revision import revise
+from cbr.upkeep.soundness import check
 
 QUERY = ["--case", "price=7000,age=6"]
 RAISES = {

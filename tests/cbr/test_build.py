@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from conftest import CARS_CSV
 
-from cbr.build import build
+from cbr.building.pipeline import build
+from cbr.building.recomputation import rebuild
+from cbr.building.rows import prepare
 from cbr.case import Batch, CaseType, Feature, Situated
-from cbr.casebase import Casebase
-from cbr.check import check
-from cbr.definitions import case_types_of
 from cbr.errors import BadValue, CbrError, DifferentRecord, NoSuchName, PluginFailure
-from cbr.plugins import Plugins
-from cbr.prepare import prepare
-from cbr.rebuild import rebuild
+from cbr.plugging.plugins import Plugins
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import case_types_of
+from cbr.upkeep.soundness import check
 
 LINES = CARS_CSV.read_text().splitlines(keepends=True)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cbr import schema
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
-from cbr.check import check
 from cbr.errors import BadValue, EmptyStage, NewerSchema, NoSuchName, NotACasebase
+from cbr.store import schema
+from cbr.store.casebase import Casebase
+from cbr.upkeep.soundness import check
 
 TYPE = CaseType(
     "thing",

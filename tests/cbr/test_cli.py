@@ -264,7 +264,7 @@ def test_bad_input_gets_one_sentence(cbr, tmp_path: Path, cars_db, monkeypatch, 
 
 def _empty_casebase(path: Path) -> None:
     from cbr.case import CaseType, Feature
-    from cbr.casebase import Casebase
+    from cbr.store.casebase import Casebase
 
     Casebase.create(path, [CaseType("empty", [Feature("x", range=(0, 1))], ["a"])]).close()
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from conftest import CARS_PLUGIN
 
-from cbr.casebase import Casebase
-from cbr.check import check
-from cbr.definitions import complete
+from cbr.building.recomputation import rebuild
 from cbr.errors import BadValue, NoSuchName
-from cbr.explain import explain
-from cbr.plugins import Plugins, use_plugins
-from cbr.rebuild import rebuild
-from cbr.refine import refine
-from cbr.retain import can_retain, retain
-from cbr.retrieve import retrieve, retriever
-from cbr.reuse import reuse
-from cbr.revise import revise
+from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.retrieval.retriever import retrieve, retriever_of
+from cbr.reusing.explanation import explain
+from cbr.reusing.proposal import reuse
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import complete
 from cbr.testing import small_casebase
+from cbr.upkeep.refinement import refine
+from cbr.upkeep.retention import can_retain, retain
+from cbr.upkeep.revision import revise
+from cbr.upkeep.soundness import check
 
 CAR = {"price": 7000, "age": 6, "mileage": 90, "power": 90, "fuel": "diesel", "owners": 1}
 
@@ -46,7 +46,7 @@ def test_the_cycle(cars: Casebase) -> None:
     again = retrieve(cars, "car", CAR)
     assert again.similarity[0] == 1.0
     assert number in again.case_ids(0)
-    found = refine(retriever(cars, "car"))
+    found = refine(retriever_of(cars, "car"))
     assert 0 < len(found.drop) < found.cases
     with cars.transaction():
         cars.remove("car", found.drop)
@@ -224,7 +224,7 @@ class TestRefine:
             with base.transaction():
                 high = ["high"] * 3
                 base.add("small", {"x": [1, 8, 9]}, high, [0.0] * 3, [None] * 3, range(3))
-            found = refine(retriever(base, "small"), "noise", k=3)
+            found = refine(retriever_of(base, "small"), "noise", k=3)
             assert found.drop == [4, 10]
             assert found.accuracy_after >= found.accuracy_before
 
@@ -234,19 +234,19 @@ class TestRefine:
                 base.remove("small", [8, 9])
                 base.add("small", {"x": [5]}, ["high"], [0.0], [None], [9])
             [last] = [case.id for case in base.cases("small") if case.solution == "high"]
-            found = refine(retriever(base, "small"), "noise", k=3)
+            found = refine(retriever_of(base, "small"), "noise", k=3)
             assert last not in found.drop
             assert found.drop == [4]
 
     def test_what_is_left_solves_every_case(self, cars: Casebase) -> None:
         """Condensing keeps the answer of the nearest case for all that it drops."""
-        mine = retriever(cars, "car", policy="top?k=1")
+        mine = retriever_of(cars, "car", policy="top?k=1")
         found = refine(mine, "redundant")
         dropped = list(cars.cases("car", found.drop))
         assert dropped
         with cars.transaction():
             cars.remove("car", found.drop)
-        left = retriever(cars, "car", policy="top?k=1")
+        left = retriever_of(cars, "car", policy="top?k=1")
         for case in dropped:
             near = left({n: case.values[n] for n in CAR})
             code = near.case_type.solutions.index(case.solution)
@@ -254,11 +254,11 @@ class TestRefine:
 
     def test_an_unknown_method_is_refused(self, cars: Casebase) -> None:
         with pytest.raises(NoSuchName, match="'nois'; did you mean 'noise'"):
-            refine(retriever(cars, "car"), "nois")
+            refine(retriever_of(cars, "car"), "nois")
 
 
 def test_arenas_are_checked() -> None:
-    from cbr.arena import Arena
+    from cbr.evolve.arena import Arena
     from cbr.testing import check_arena
 
     def play(weights, blocks, seed):

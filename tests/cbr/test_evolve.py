@@ -19,12 +19,10 @@ import numpy as np
 import pytest
 from conftest import CARS_PLUGIN
 
-from cbr.arena import Arena, Contest, Gene
-from cbr.casebase import Casebase
-from cbr.definitions import set_weights
 from cbr.errors import BadValue, BadWeights, CbrError, NoSuchName
 from cbr.evolve import operators
-from cbr.evolve.evolve import evolve
+from cbr.evolve.arena import Arena, Contest, Gene
+from cbr.evolve.experiment import evolve
 from cbr.evolve.genome import Genome
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import GENETIC, ROBUST, Generational, plan_named
@@ -34,7 +32,9 @@ from cbr.evolve.run import Told
 from cbr.evolve.runfile import RunFile
 from cbr.evolve.seeds import REPORT, SEARCH, generator_of, seed_of
 from cbr.evolve.statistics import luck_of, mean_of, range_by_luck, separation
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import set_weights
 from cbr.testing import check_arena
 from cbr.weights import Weights
 from cbr.workers import executor
@@ -45,7 +45,7 @@ NINE = Generational("nine", population=9, generations=3, trials=40)
 #: An arena with an ideal and luck, another whose ideal is elsewhere, and one with an extra gene.
 ARENAS = """
 import cbr
-from cbr.arena import Contest, Gene
+from cbr.evolve.arena import Contest, Gene
 
 
 def scores(weights, blocks, seed, ideal):

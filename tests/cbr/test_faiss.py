@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, NoSuchName
-from cbr.faiss_index import FaissIndex, Search, _settled, build, library
-from cbr.index import Reach, Scan
-from cbr.indices import Auto
 from cbr.measure import Bound, Similarity
-from cbr.plugins import default_plugins
-from cbr.recall import compare, like_those, recalls
-from cbr.retrieve import Retriever, retrieve, retriever
-from cbr.saved_index import path_of
+from cbr.plugging.plugins import default_plugins
+from cbr.retrieval.index.base import Reach, Scan
+from cbr.retrieval.index.faiss import FaissIndex, Search, _settled, build_faiss, library
+from cbr.retrieval.index.kinds import Auto
+from cbr.retrieval.index.quality import compare, like_those, recalls
+from cbr.retrieval.index.saved import path_of
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
 from cbr.spec import Spec
-from cbr.trie import Trie
-from cbr.vectors import Vectors, group
+from cbr.store.arrays import Vectors, group
+from cbr.store.casebase import Casebase
 
 LINEAR = Similarity("linear", lambda a, b, span=1.0: max(0.0, 1.0 - abs(a - b) / span))
 STEEP = Similarity("steep", lambda a, b, k=4.0: 2.0 ** (-k * abs(a - b)))
@@ -82,7 +82,9 @@ POLICIES = ["threshold", "threshold?above=0.9&cap=40", "top?k=25", "radius?above
 def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) -> None:
     vectors, measures = made(FEW, 6000), bound(FEW)
     rng = np.random.default_rng(3)
-    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    index = FaissIndex(
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+    )
     targets = like_those(vectors, 40, rng)
     weights = rng.choice([0.0, 1.0, 5.0, 80.0], (40, 4))
     weights[:, 0] += 1
@@ -105,7 +107,7 @@ def test_nearly_all_is_found(kind: str, spec: str) -> None:
     vectors = made(MANY, 6000)
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy(spec), Scan(vectors))
-    index = FaissIndex(vectors, measures, build(kind, vectors, measures, {}), Search())
+    index = FaissIndex(vectors, measures, build_faiss(kind, vectors, measures, {}), Search())
     targets = like_those(vectors, 60, np.random.default_rng(4))
     truth, found = scan.many(targets), dataclasses.replace(scan, index=index).many(targets)
     assert recalls(truth, found).mean() >= 0.95
@@ -129,7 +131,7 @@ def in_groups(count: int, groups: int) -> tuple[Vectors, list[Bound], np.ndarray
 
 def test_a_graph_of_groups_far_apart_is_searched_from_many_places() -> None:
     vectors, measures, weights = in_groups(12_000, 60)
-    built = build("faiss-hnsw", vectors, measures, {"links": 8}, weights)
+    built = build_faiss("faiss-hnsw", vectors, measures, {"links": 8}, weights)
     targets = vectors.values[np.random.default_rng(1).choice(len(vectors), 200)]
     scan = Retriever(vectors, measures, weights, policy("top?k=10"), Scan(vectors))
     truth = scan.many(targets)
@@ -151,7 +153,7 @@ def test_a_graph_of_groups_far_apart_is_searched_from_many_places() -> None:
 
 
 def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
-    from cbr.saved_index import load, save
+    from cbr.retrieval.index.saved import load, save
 
     vectors, measures = made(MANY, 6000), bound(MANY, MEASURES | {"b": LINEAR})
     weights = np.array([f.weight for f in MANY])
@@ -160,7 +162,7 @@ def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
     truth, sizes, shares = scan.many(targets), [], []
     for bits in (8, 16, 32):
         path = tmp_path / str(bits)
-        built = build("faiss-ivf", vectors, measures, {"bits": bits}, weights)
+        built = build_faiss("faiss-ivf", vectors, measures, {"bits": bits}, weights)
         save(built, vectors, measures, path)
         loaded = load(path, "faiss-ivf", vectors, measures, {"bits": bits})
         before, after = (
@@ -188,10 +190,12 @@ def test_a_larger_casebase_has_finer_points_and_a_bound_on_clusters() -> None:
 
 def test_many_targets_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, measures = made(FEW, 3000), bound(FEW)
-    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    index = FaissIndex(
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+    )
     targets, weights = vectors.values[:30], np.ones((30, 4))
     at_once = index.nearest(targets, weights, Reach(0.9, 20, 10))
-    monkeypatch.setattr("cbr.faiss_index._AT_A_TIME", 7)
+    monkeypatch.setattr("cbr.retrieval.index.faiss._AT_A_TIME", 7)
     in_parts = index.nearest(targets, weights, Reach(0.9, 20, 10))
     assert [part.tolist() for part in at_once] == [part.tolist() for part in in_parts]
 
@@ -199,7 +203,9 @@ def test_many_targets_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_radius_may_hold_nothing_and_a_reach_everything() -> None:
     vectors, measures = made(MANY, 3000), bound(MANY)
     weights = np.ones(len(MANY))
-    index = FaissIndex(vectors, measures, build("faiss-flat", vectors, measures, {}), Search())
+    index = FaissIndex(
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+    )
     targets, each = vectors.values[:3] + np.float32(0.3), np.tile(weights, (3, 1))
     targets[:, 2] = 1
     assert index.nearest(targets, each, Reach(0.9999, fallback=0)).number.tolist() == []
@@ -233,7 +239,7 @@ def test_other_weights_are_refused(cars, kind: str) -> None:
     case = dict(cars.cases("car", [1]).__next__().values)
     case = {name: case[name] for name in case if cars.case_type("car").feature(name).indexed}
     with pytest.warns(UserWarning, match=f"{kind} is built for this once; `cbr index .* saves it"):
-        mine = retriever(cars, "car", index=kind)
+        mine = retriever_of(cars, "car", index=kind)
     assert mine(case).cases >= 1
     for asked in (case | {"age": 3}, {"age": 3}):
         other = dataclasses.replace(mine, weights=mine.weights * [1, 2, 1, 1, 1, 1])
@@ -259,7 +265,7 @@ def test_other_weights_are_refused(cars, kind: str) -> None:
 @pytest.mark.filterwarnings("ignore:faiss")
 def test_parameters_that_make_no_sense_are_refused(cars, spec: str, error, says: str) -> None:
     with pytest.raises(error, match=says):
-        retriever(cars, "car", index=spec)
+        retriever_of(cars, "car", index=spec)
 
 
 def grown(path: Path, count: int = 3000) -> Path:
@@ -364,7 +370,7 @@ def test_an_index_for_other_measures_or_parameters_is_not_used(cbr, things: Path
         Casebase.open(things) as base,
         pytest.warns(UserWarning, match="compares 'x' by linear.span=1"),
     ):
-        retriever(base, "thing", index="faiss-hnsw", similarity={"x": "exponential"})
+        retriever_of(base, "thing", index="faiss-hnsw", similarity={"x": "exponential"})
 
 
 def test_an_index_for_other_weights(cbr, things: Path) -> None:
@@ -378,13 +384,13 @@ def test_an_index_for_other_weights(cbr, things: Path) -> None:
 
 
 def test_an_index_for_the_features_own_weights_is_stale_when_these_change(things: Path) -> None:
-    from cbr.saved_index import save, states
+    from cbr.retrieval.index.saved import save, states
 
     plugins = default_plugins()
     with Casebase.open(things) as base:
-        mine = retriever(base, "thing")
+        mine = retriever_of(base, "thing")
         file = path_of(things, "thing", "ivf")
-        built = build("faiss-ivf", mine.vectors, mine.measures, {"dimensions": 8})
+        built = build_faiss("faiss-ivf", mine.vectors, mine.measures, {"dimensions": 8})
         save(built, mine.vectors, mine.measures, file)
         for weight, state in [(1.0, "fresh"), (2.0, "stale")]:
             case_type = base.case_type("thing")
@@ -414,11 +420,11 @@ def test_auto_takes_a_saved_index_where_cases_are_sparse(
 ) -> None:
     path = uniform(tmp_path / "u.db", features)
     with Casebase.open(path) as base:
-        assert isinstance(retriever(base, "thing").index, Trie)
+        assert isinstance(retriever_of(base, "thing").index, Trie)
     cbr("index", path, "--kind", "ivf")
     own = np.ones((1, features))
     with Casebase.open(path) as base:
-        auto = retriever(base, "thing").index
+        auto = retriever_of(base, "thing").index
         assert isinstance(auto, Auto)
         assert auto.sparse == sparse
         if not sparse:
@@ -439,7 +445,7 @@ def test_auto_takes_a_saved_index_where_cases_are_sparse(
         columns = {f"f{place}": [0.5] for place in range(features)}
         base.add("thing", columns, ["a"], [None], [None], [0])
     with Casebase.open(path) as base:
-        auto = retriever(base, "thing").index
+        auto = retriever_of(base, "thing").index
         assert auto.chosen(own, NEAR) is auto.tree  # stale
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
 
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.check import check
+from cbr.building.pipeline import build
+from cbr.store.casebase import Casebase
+from cbr.upkeep.soundness import check
 
 HEAD, *ROWS = CARS_CSV.read_text().splitlines(keepends=True)
 BATCH = 50
@@ -23,8 +23,8 @@ BATCH = 50
 #: Builds with small batches and says when it begins, so that kills fall into the writing.
 WRITER = f"""
 import sys
-from cbr.build import build
-from cbr.plugins import Plugins, use_plugins
+from cbr.building.pipeline import build
+from cbr.plugging.plugins import Plugins, use_plugins
 use_plugins(Plugins().load([{str(CARS_PLUGIN)!r}]))
 
 def tell(done, total, cases):
@@ -85,7 +85,7 @@ def test_a_killed_creation_leaves_nothing_that_looks_like_a_casebase(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cbr.casebase.appear", die)
+    monkeypatch.setattr("cbr.store.casebase.appear", die)
     with pytest.raises(KeyboardInterrupt):
         build([CARS_CSV], tmp_path / "cars.db", "car")
     assert list(tmp_path.iterdir()) == []

@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, EmptyStage
-from cbr.evaluate import _figure, evaluate
-from cbr.index import Reach
-from cbr.learn import learn
-from cbr.measure import Similarity
-from cbr.plugins import default_plugins
-from cbr.predict import (
+from cbr.learning.evaluation import _figure, evaluate
+from cbr.learning.kernel import Soft, fit_constants
+from cbr.learning.prediction import (
     Split,
     by_rule,
     leave_one_out,
     split_by_time,
     split_in_folds,
 )
-from cbr.soft import Soft, fit_constants
+from cbr.learning.weight_learning import learn
+from cbr.measure import Similarity
+from cbr.plugging.plugins import default_plugins
+from cbr.retrieval.index.base import Reach
 from cbr.spec import Spec
-from cbr.vectors import Cases
+from cbr.store.arrays import Cases
+from cbr.store.casebase import Casebase
 
 FEATURES = [Feature(name, range=(0, 1), weight=10) for name in ("tells", "noise", "more_noise")]
 TYPE = CaseType("made", FEATURES, ["low", "high"])
@@ -104,7 +104,7 @@ class TestSoft:
             assert gradient[place] == pytest.approx(slope, rel=0.02, abs=5e-3)
 
     def rule(self, cases: Cases, asked: int, weights: np.ndarray, reach: Reach) -> float:
-        """As the words in `cbr.soft` say."""
+        """As the words in `cbr.learning.kernel` say."""
         total, values = 0.0, cases.values.astype(float)
         for at in range(asked):
             other = cases.record != cases.record[at]
@@ -253,7 +253,7 @@ class TestEvaluate:
 class TestCommands:
     @pytest.fixture
     def sample(self, tmp_path: Path) -> Path:
-        from cbr.build import build
+        from cbr.building.pipeline import build
 
         root = Path(__file__).parent.parent.parent
         build([root / "casebases" / "sample.phhs"], tmp_path / "sample.db")

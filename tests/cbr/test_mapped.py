@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cbr import mapped
-from cbr.casebase import Casebase
+from cbr.store import shared_arrays as mapped
+from cbr.store.casebase import Casebase
 
 
 @pytest.fixture

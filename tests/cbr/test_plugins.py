@@ -13,10 +13,10 @@ import pytest
 from conftest import ROOT
 
 import cbr as engine
-from cbr import hookspecs
 from cbr.errors import NameClash, NoSuchName
-from cbr.plugins import KINDS, Plugins, default_plugins, start_worker
-from cbr.starters import STARTERS
+from cbr.plugging import hookspecs
+from cbr.plugging.plugins import KINDS, Plugins, default_plugins, start_worker
+from cbr.plugging.starters import STARTERS
 
 NEAR = """
 import cbr
@@ -304,7 +304,7 @@ def test_the_api_is_loaded_only_when_used() -> None:
         """
         import sys, cbr
         from cbr.cli.app import make_app
-        from cbr.plugins import Plugins
+        from cbr.plugging.plugins import Plugins
         make_app(Plugins().load(), [])
         heavy = {"numpy", "numba", "faiss", "matplotlib", "sqlite_utils", "deap", "rich"}
         print(sorted(heavy & set(sys.modules)))
@@ -318,5 +318,5 @@ def test_public_names_can_be_had() -> None:
     for name in engine.__all__:
         assert getattr(engine, name) is not None
     assert set(engine.__all__) <= set(dir(engine))
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No cbr attribute nothing"):
         engine.nothing  # noqa: B018

@@ -11,16 +11,16 @@ import pytest
 from conftest import CARS_PLUGIN
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
-from cbr.decisions import decision_of, decisions_of, vectors_without
 from cbr.errors import BadValue, EmptyStage, NoSuchName
-from cbr.explain import explain
-from cbr.lacking import lacking_in
-from cbr.plots import draw_answer
-from cbr.plugins import Plugins
-from cbr.retrieve import retriever
-from cbr.reuse import reuse, reuse_many
-from cbr.sources import Numbered
+from cbr.plots.answer import draw_answer
+from cbr.plugging.plugins import Plugins
+from cbr.retrieval.retriever import retriever_of
+from cbr.reusing.explanation import explain
+from cbr.reusing.hidden_solutions import lacking_in
+from cbr.reusing.proposal import reuse, reuse_many
+from cbr.store.casebase import Casebase
+from cbr.store.decisions import decision_of, decisions_of, vectors_without
+from cbr.store.records import Numbered
 
 CASE = "price=7000,age=6,mileage=90,power=90,fuel=diesel,owners=1"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -65,7 +65,7 @@ def trips(tmp_path: Path, plugins: Plugins) -> Iterator[Casebase]:
 
 class TestLacking:
     def test_rates_are_those_of_all_decisions_that_look_alike(self, trips: Casebase) -> None:
-        lacking = lacking_in(trips, retriever(trips, "out", policy="radius?above=0.9"))
+        lacking = lacking_in(trips, retriever_of(trips, "out", policy="radius?above=0.9"))
         assert lacking is not None
         assert lacking.solutions == ("stop",)
         # At x = 1 one of five decisions stops, at 2 the only one does; the mood does not count.
@@ -73,12 +73,12 @@ class TestLacking:
         assert lacking.in_situation({"x": 2}).rates == pytest.approx([1.0])
 
     def test_without_anything_to_see_all_look_alike(self, trips: Casebase) -> None:
-        lacking = lacking_in(trips, retriever(trips, "out"))
+        lacking = lacking_in(trips, retriever_of(trips, "out"))
         assert lacking is not None
         assert lacking.in_situation({"mood": 0.5}).rates == pytest.approx([2 / 6])
 
     def test_chances_sum_to_1(self, trips: Casebase) -> None:
-        mine = retriever(trips, "out", policy="radius?above=0.5")
+        mine = retriever_of(trips, "out", policy="radius?above=0.5")
         lacking = lacking_in(trips, mine)
         proposal = reuse(mine({"x": 1, "mood": 0.5}), lacking=lacking)
         assert sum(proposal.probabilities.values()) == pytest.approx(1)
@@ -96,7 +96,7 @@ class TestLacking:
         ],
     )
     def test_only_what_is_allowed(self, trips: Casebase, allowed, expected) -> None:
-        mine = retriever(trips, "out", policy="radius?above=0.5")
+        mine = retriever_of(trips, "out", policy="radius?above=0.5")
         lacking = lacking_in(trips, mine)
         retrieved = mine({"x": 1, "mood": 0.5})
         proposal = reuse(retrieved, allowed=allowed, lacking=lacking)
@@ -113,7 +113,7 @@ class TestLacking:
             for name, value in (("go", 0.0), ("wait", 0.1), ("stop", stop)):
                 if value is not None:
                     trips.put_values("out", ids, name, [value] * len(ids), [0.1] * len(ids))
-        mine = retriever(trips, "out", policy="radius?above=0.5")
+        mine = retriever_of(trips, "out", policy="radius?above=0.5")
         lacking = lacking_in(trips, mine)
         assert lacking is not None
         policy = "worth?temperature=0.1"
@@ -136,7 +136,7 @@ class TestLacking:
             ids = trips.read_cases("out").ids.tolist()
             for name, of in (("go", ids), ("wait", ids), ("stop", ids[:1])):
                 trips.put_values("out", of, name, [0.0] * len(of))
-        mine = retriever(trips, "out", policy="top?k=1")
+        mine = retriever_of(trips, "out", policy="top?k=1")
         lacking = lacking_in(trips, mine)
         assert lacking is not None
         codes = np.array([[1.0, 0.5], [1.0, 0.1], [1.0, 0.5]])
@@ -155,18 +155,18 @@ class TestLacking:
 
     def test_nothing_is_lacking(self, trips: Casebase, cars: Casebase) -> None:
         """Stage `back` has cases of stopping and no hidden decision; cars hide nothing at all."""
-        assert lacking_in(trips, retriever(trips, "back")) is None
-        assert lacking_in(cars, retriever(cars, "car")) is None
+        assert lacking_in(trips, retriever_of(trips, "back")) is None
+        assert lacking_in(cars, retriever_of(cars, "car")) is None
 
     def test_a_record_can_be_left_out(self, trips: Casebase) -> None:
-        mine = retriever(trips, "out", vectors=vectors_without(trips, "out", 3))
+        mine = retriever_of(trips, "out", vectors=vectors_without(trips, "out", 3))
         lacking = lacking_in(trips, mine, without=3)
         assert lacking is not None
         # Only trip 1 stops now, at another x.
         assert lacking.in_situation({"x": 1}).rates == pytest.approx([0.0])
         with trips.transaction():
             trips.db.execute("DELETE FROM hidden WHERE record = 3")
-        mine = retriever(trips, "out", vectors=vectors_without(trips, "out", 1))
+        mine = retriever_of(trips, "out", vectors=vectors_without(trips, "out", 1))
         assert lacking_in(trips, mine, without=1) is None
 
 
@@ -388,7 +388,7 @@ class TestPlot:
         assert (tmp_path / "b.SVG").read_text().startswith("<?xml")
 
     def test_many_and_strange_names(self, cars: Casebase, tmp_path: Path) -> None:
-        retrieved = retriever(cars, "car", policy="top?k=100")({"price": 7000})
+        retrieved = retriever_of(cars, "car", policy="top?k=100")({"price": 7000})
         answer = explain(retrieved, reuse(retrieved), 100)
         chances = np.full(60, 1 / 60).tolist()
         names = [f"$x_{n}^ a very long name of a solution" for n in range(60)]

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
-from cbr.competence import competence
-from cbr.index import Scan
 from cbr.measure import Similarity
-from cbr.ranking import RetrievalPolicy, millionths, top
-from cbr.refine import METHODS, Refinement, refine
-from cbr.retrieve import Retriever
-from cbr.trie import Trie
-from cbr.vectors import Cases
+from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.ranking import RetrievalPolicy, millionths, top
+from cbr.retrieval.retriever import Retriever
+from cbr.store.arrays import Cases
+from cbr.store.casebase import Casebase
+from cbr.upkeep.competence_model import competence
+from cbr.upkeep.refinement import METHODS, Refinement, refine
 
 SOLUTIONS = ("a", "b", "c")
 LINEAR = Similarity("linear", lambda a, b: max(0.0, 1.0 - abs(a - b) / 10))
@@ -172,8 +172,8 @@ def crowd(count: int, seed: int, solutions: str = "abc") -> list[tuple]:
 @pytest.mark.parametrize("short", [False, True])
 def test_lists_that_run_out_are_made_longer(method: str, short: bool, monkeypatch) -> None:
     """By the tree, and from lists of one group, so that every way of extending them is used."""
-    from cbr import neighbours
-    from cbr import refine as module
+    from cbr.upkeep import neighbours
+    from cbr.upkeep import refinement as module
 
     if short:
         monkeypatch.setattr(neighbours, "_SPARE", (1, 0))

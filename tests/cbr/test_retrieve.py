@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 import cbr
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
 from cbr.errors import BadValue, BadWeights, EmptyStage, NoSuchName, PluginFailure
-from cbr.index import IndexKind, Reach, Scan
 from cbr.measure import Similarity
-from cbr.plugins import Plugins, default_plugins
-from cbr.retrieve import Retriever, retrieve, retriever
-from cbr.reuse import reuse
+from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.retrieval.index.base import IndexKind, Reach, Scan
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
+from cbr.reusing.proposal import reuse
 from cbr.spec import Spec
+from cbr.store.arrays import group
+from cbr.store.casebase import Casebase
 from cbr.testing import check_retrieval_policy, check_reuse_policy, small_casebase
-from cbr.trie import Trie
-from cbr.vectors import group
 
 FEATURES = [Feature("x", range=(0, 4)), Feature("y", range=(0, 4)), Feature("z", range=(0, 1))]
 TYPE = CaseType("made", FEATURES, ["f", "c", "r"])
@@ -164,7 +164,7 @@ def test_a_similarity_at_the_threshold_is_in(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_refused(small, options, error, says: str) -> None:
     with pytest.raises(error, match=says):
-        retriever(small, "small", **options)
+        retriever_of(small, "small", **options)
 
 
 @pytest.mark.parametrize("policy", ["top?k=0", "top?k=-3", "threshold?above=0.1&cap=0"])
@@ -250,7 +250,7 @@ def test_built_in_retrieval_policies_conform(name: str) -> None:
 
 
 def test_a_policy_whose_reach_hides_cases_is_found() -> None:
-    from cbr.ranking import retrieval_policy
+    from cbr.retrieval.ranking import retrieval_policy
 
     @retrieval_policy("blind", reach=lambda: Reach(2.0, fallback=1))
     def blind(ranking):
@@ -262,9 +262,9 @@ def test_a_policy_whose_reach_hides_cases_is_found() -> None:
 
 @pytest.mark.parametrize("shares", [[1.0], [2.0] * 8, [float("nan")] * 8])
 def test_a_policy_must_give_shares(small, shares) -> None:
-    from cbr.ranking import RetrievalPolicy
+    from cbr.retrieval.ranking import RetrievalPolicy
 
-    mine = retriever(small, "small")
+    mine = retriever_of(small, "small")
     mine.policy = RetrievalPolicy("odd", lambda ranking: np.array(shares))
     with pytest.raises(PluginFailure, match="'odd' must return a share"):
         mine({"x": 1})
@@ -335,7 +335,7 @@ class TestReuse:
 
     @pytest.mark.parametrize("scores", [[1.0], [-1, 1, 1], [float("nan"), 1, 1], [0, 0, 0]])
     def test_a_policy_must_give_scores(self, small, plugins: Plugins, scores) -> None:
-        from cbr.reuse import ReusePolicy
+        from cbr.reusing.proposal import ReusePolicy
 
         odd = ReusePolicy("odd", lambda retrieved: scores)
         plugins.add(given_by("cbr_reuse_policies", odd), "odd")

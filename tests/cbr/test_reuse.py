@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
-from cbr.check import check
 from cbr.errors import BadValue, NoSuchName
-from cbr.retrieve import retriever
-from cbr.reuse import reuse, reuse_many
+from cbr.retrieval.retriever import retriever_of
+from cbr.reusing.proposal import reuse, reuse_many
+from cbr.store.casebase import Casebase
+from cbr.upkeep.soundness import check
 
 TYPE = CaseType(
     "made", [Feature("x", range=(0, 10))], ["left", "right", "wait"], retrieval="top?k=3"
@@ -36,7 +36,7 @@ POLICIES = ["proportional", "majority", "similarity-weighted", "best-outcome", "
 @pytest.mark.parametrize("policy", [*POLICIES, "outcome-weighted?temperature=0.5"])
 @pytest.mark.parametrize("allowed", [None, ("left", "right"), ("right", "wait")])
 def test_many_at_once_is_one_after_the_other(base, policy: str, allowed) -> None:
-    mine = retriever(base, "made")
+    mine = retriever_of(base, "made")
     codes = np.array([[0.5], [5.0], [9.0]])
     legal = None
     if allowed:
@@ -49,7 +49,7 @@ def test_many_at_once_is_one_after_the_other(base, policy: str, allowed) -> None
 
 
 def test_where_nothing_retrieved_is_allowed_all_is_as_likely(base) -> None:
-    many = retriever(base, "made").many(np.array([[0.5], [9.5]]))
+    many = retriever_of(base, "made").many(np.array([[0.5], [9.5]]))
     legal = np.array([False, False, True])
     assert reuse_many(many, allowed=legal).tolist() == [[0, 0, 1], [0, 0, 1]]
     with pytest.raises(BadValue, match="no allowed solution"):
@@ -58,7 +58,7 @@ def test_where_nothing_retrieved_is_allowed_all_is_as_likely(base) -> None:
 
 def test_outcomes_weigh(base) -> None:
     """Left earned 2 on average, right -2, each as cold as the temperature says."""
-    got = retriever(base, "made")({"x": 1.0})
+    got = retriever_of(base, "made")({"x": 1.0})
     shares = reuse(got, "outcome-weighted?temperature=2").probabilities
     assert shares["left"] / shares["right"] == pytest.approx(2 * np.exp(2))
     with pytest.raises(BadValue, match="temperature is 0"):
@@ -73,17 +73,17 @@ class TestValues:
 
     def test_the_best_value_wins_whatever_was_done(self, base) -> None:
         self.put(base, left=-1.0, right=0.5, wait=2.0)
-        got = retriever(base, "made")({"x": 1.0})
+        got = retriever_of(base, "made")({"x": 1.0})
         assert got.mean_value().tolist() == [-1.0, 0.5, 2.0]
         assert reuse(got, "best-value").solution == "wait"
         assert reuse(got, "best-value", allowed=["left", "right"]).solution == "right"
-        many = retriever(base, "made").many(np.array([[1.0]]))
+        many = retriever_of(base, "made").many(np.array([[1.0]]))
         assert reuse_many(many, "best-value").tolist() == [[0, 0, 1]]
 
     @pytest.mark.parametrize("policy", ["best-value", "worth"])
     def test_values_count_where_nothing_allowed_was_done(self, base, policy: str) -> None:
         self.put(base, left=-1.0, right=0.5, wait=2.0)
-        mine = retriever(base, "made", policy="top?k=1")  # one that went left
+        mine = retriever_of(base, "made", policy="top?k=1")  # one that went left
         one = reuse(mine({"x": 0.0}), policy, allowed=["right", "wait"])
         assert one.solution == "wait"
         assert one.probabilities["wait"] > 0.99
@@ -97,31 +97,31 @@ class TestValues:
     def test_who_has_no_values_is_no_trouble_to_others(self, base) -> None:
         """Cases 1 to 3 have values; the target at 9 finds others, and does as they did."""
         self.put(base, left=-1.0, right=0.5, wait=2.0)
-        mine, codes = retriever(base, "made"), np.array([[1.0], [9.0]])
+        mine, codes = retriever_of(base, "made"), np.array([[1.0], [9.0]])
         found = reuse_many(mine.many(codes), "best-value")
         assert found.tolist() == [[0, 0, 1], pytest.approx([0, 2 / 3, 1 / 3])]
         assert reuse(mine({"x": 9.0}), "best-value").solution == "right"
         with base.transaction():
             base.db.execute("UPDATE cases_made SET outcome = NULL WHERE id > 3")
-        found = reuse_many(retriever(base, "made").many(codes), "best-outcome")
+        found = reuse_many(retriever_of(base, "made").many(codes), "best-outcome")
         assert found.tolist() == [[1, 0, 0], pytest.approx([0, 2 / 3, 1 / 3])]
 
     def test_a_lone_value_compares_with_nothing(self, base) -> None:
         self.put(base, wait=-1.0)
-        one = retriever(base, "made", policy="top?k=1")({"x": 0.0})
+        one = retriever_of(base, "made", policy="top?k=1")({"x": 0.0})
         shares = reuse(one, "worth", allowed=["right", "wait"]).probabilities
         assert list(shares.values()) == [0.0, 0.5, 0.5]
         assert reuse(one, "worth").probabilities["left"] == 1.0  # which was done
 
     def test_mixed_with_imitation(self, base) -> None:
         self.put(base, left=-1.0, right=0.5)
-        got = retriever(base, "made")({"x": 1.0})
+        got = retriever_of(base, "made")({"x": 1.0})
         mixed = reuse(got, "best-value?imitate=0.3").probabilities
         assert mixed["left"] == pytest.approx(0.3 * 2 / 3)
         assert mixed["right"] == pytest.approx(0.7 + 0.3 / 3)
 
     def test_without_values_it_says_so(self, base) -> None:
-        got = retriever(base, "made")({"x": 1.0})
+        got = retriever_of(base, "made")({"x": 1.0})
         assert np.isnan(got.mean_value()).all()
         with pytest.raises(BadValue, match="no case has estimated values"):
             reuse(got, "best-value")
@@ -134,7 +134,7 @@ class TestValues:
         self.put(base, left=3.0)  # a better estimate takes the place of an older one
         assert base.digest("made") == before
         assert base.db.table("solution_values").count == 3
-        assert retriever(base, "made")({"x": 1.0}).mean_value()[0] == 3.0
+        assert retriever_of(base, "made")({"x": 1.0}).mean_value()[0] == 3.0
         with base.transaction():
             base.remove("made", [1])
         assert base.db.table("solution_values").count == 2

@@ -10,13 +10,13 @@ import pytest
 from cbr import measure
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, BadWeights, PluginFailure
-from cbr.index import Scan
 from cbr.measure import Similarity
-from cbr.plugins import default_plugins
-from cbr.retrieve import RetrievedMany, Retriever
+from cbr.plugging.plugins import default_plugins
+from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.retriever import RetrievedMany, Retriever
 from cbr.spec import Spec
-from cbr.trie import Trie
-from cbr.vectors import Vectors, group
+from cbr.store.arrays import Vectors, group
 
 FEATURES = [
     Feature("few", range=(0, 5), weight=10),

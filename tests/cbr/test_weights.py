@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cbr.case import CaseType, Feature
-from cbr.casebase import Casebase
-from cbr.definitions import set_weights
 from cbr.errors import BadValue, BadWeights, NameClash, NoSuchName
-from cbr.plugins import Plugins
+from cbr.plugging.plugins import Plugins
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import set_weights
 from cbr.weights import Weights, find_weights, random_weights, weights_of
 
 FLOP = CaseType(
@@ -113,7 +113,7 @@ class TestNames:
 def _module(stages: dict):
     from types import ModuleType
 
-    from cbr.hookspecs import hook
+    from cbr.plugging.hookspecs import hook
 
     def cbr_weights() -> list[Weights]:
         return [Weights(stages, called="odd")]

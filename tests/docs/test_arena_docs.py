@@ -7,7 +7,7 @@ import re
 
 from conftest import ROOT
 
-from cbr.plugins import Plugins
+from cbr.plugging.plugins import Plugins
 from cbr_arena import hookspecs
 
 PAGE = (ROOT / "docs" / "arena.md").read_text("utf-8")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN, ROOT
 
-from cbr import hookspecs
 from cbr.cli.app import make_app
-from cbr.plugins import KINDS, Plugins
+from cbr.plugging import hookspecs
+from cbr.plugging.plugins import KINDS, Plugins
 
 PLUGINS = (ROOT / "docs" / "plugins.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")

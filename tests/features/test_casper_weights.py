@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cbr.casebase import Casebase
-from cbr.definitions import set_weights
-from cbr.plugins import Plugins
+from cbr.plugging.plugins import Plugins
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import set_weights
 from cbr.weights import find_weights, weights_of
 from cbr_holdem.situation.case_types import case_types
 from cbr_holdem.situation.weights import SETS, casper_weights

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cbr.case import Value
-from cbr.definitions import complete
 from cbr.errors import BadValue
-from cbr.plugins import Plugins
+from cbr.plugging.plugins import Plugins
+from cbr.store.definitions import complete
 from cbr_holdem.situation.case_types import case_types
 from cbr_holdem.strength.strength import strength_of
 

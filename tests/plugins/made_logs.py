@@ -24,8 +24,8 @@ def acpc_log(path: Path, count: int, seats: int, betting: str = "limit", seed: i
 
 def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | None = None) -> Path:
     """A casebase of hands that these bots played, its log beside it."""
-    from cbr.build import build
-    from cbr.plugins import default_plugins
+    from cbr.building.pipeline import build
+    from cbr.plugging.plugins import default_plugins
     from cbr_arena.logs import write
     from cbr_arena.match import Match, play
     from cbr_arena.players import players_of
@@ -59,9 +59,9 @@ def with_folds_hidden(base: Path, folder: Path) -> Path:
     """The hands of a casebase once more, without the cards of those who folded."""
     from dataclasses import replace
 
-    from cbr.build import build
-    from cbr.casebase import Casebase
-    from cbr.plugins import default_plugins
+    from cbr.building.pipeline import build
+    from cbr.plugging.plugins import default_plugins
+    from cbr.store.casebase import Casebase
     from cbr_arena.logs import write
     from cbr_holdem.situation.replay import replay
     from cbr_holdem.table.hand import Hand

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from cbr.errors import BadValue
-from cbr.sources import Raw, Skipped
+from cbr.store.records import Raw, Skipped
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.hand import Hand
 from cbr_logs.acpc import ACPC, parse, read, write

@@ -28,7 +28,7 @@ from acpc_peers import (
     warm,
 )
 
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugging.plugins import Plugins, use_plugins
 from cbr_arena.acpc import door
 from cbr_arena.acpc.seats import Limits
 from cbr_holdem.table.table import Table

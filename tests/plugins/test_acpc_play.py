@@ -28,7 +28,7 @@ from acpc_peers import (
 )
 from conftest import ROOT
 
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugging.plugins import Plugins, use_plugins
 from cbr_arena.acpc import door
 from cbr_arena.acpc.games import load_game
 from cbr_arena.match import Match, play

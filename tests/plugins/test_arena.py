@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue, NoSuchName
-from cbr.plugins import Plugins, use_plugins
+from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.workers import executor
 from cbr_arena.bots import CALL, RAISE, Actions
 from cbr_arena.chance import Chance

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr.plugins import Plugins, use_plugins
-from cbr.student import quantile
+from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.statistics import quantile
 from cbr_arena.match import Match, play, sittings
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of, rate_of

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.plugins import default_plugins
+from cbr.building.pipeline import build
+from cbr.plugging.plugins import default_plugins
+from cbr.store.casebase import Casebase
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of

@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 from made_logs import PHH, STARS, acpc_log, irc_month, random_hands
 
-from cbr.build import BuildReport, build
-from cbr.casebase import Casebase
-from cbr.check import check
+from cbr.building.pipeline import BuildReport, build
+from cbr.building.recomputation import rebuild
 from cbr.cli.output import show_reasons
 from cbr.errors import BadValue, CbrError
-from cbr.rebuild import rebuild
+from cbr.store.casebase import Casebase
+from cbr.upkeep.soundness import check
 from cbr.workers import executor
 from cbr_holdem.situation.replay import replay_texts
 from cbr_holdem.table.game import STREETS
@@ -491,7 +491,7 @@ class TestRebuild:
             "@cbr.feature('ehs', case_type='holdem/river', range=(0, 1), private=True)\n"
             "def ehs(s): return s['ehs']\n"
         )
-        from cbr.plugins import Plugins
+        from cbr.plugging.plugins import Plugins
 
         plugins = Plugins().load([path])
         out = tmp_path / "s.db"

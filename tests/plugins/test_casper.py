@@ -10,12 +10,12 @@ import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
 from made_logs import limit_base, made, no_limit_base, with_folds_hidden
 
-from cbr.casebase import Casebase
-from cbr.definitions import set_weights
 from cbr.errors import BadValue, CbrError, NoSuchName
-from cbr.lacking import lacking_in
-from cbr.retrieve import retrieve, retriever
-from cbr.reuse import reuse
+from cbr.retrieval.retriever import retrieve, retriever_of
+from cbr.reusing.hidden_solutions import lacking_in
+from cbr.reusing.proposal import reuse
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import set_weights
 from cbr.workers import executor
 from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot
@@ -187,7 +187,7 @@ def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path:
     """As in logs that show cards only at a showdown; for many targets as for one."""
     out = with_folds_hidden(base, tmp_path)
     with Casebase.open(out) as opened:
-        mine = retriever(opened, "flop")
+        mine = retriever_of(opened, "flop")
         lacking = lacking_in(opened, mine)
         assert lacking is not None
         assert lacking.solutions == ("f",)

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cbr.arena import Contest
-from cbr.build import build
-from cbr.casebase import Casebase
+from cbr.building.pipeline import build
 from cbr.errors import BadValue, NoSuchName
-from cbr.evolve.evolve import evolve
+from cbr.evolve.arena import Contest
+from cbr.evolve.experiment import evolve
 from cbr.evolve.genome import Genome
 from cbr.evolve.plans import Generational, plan_named
-from cbr.plugins import default_plugins
+from cbr.plugging.plugins import default_plugins
 from cbr.spec import Spec
+from cbr.store.casebase import Casebase
 from cbr.testing import check_arena
 from cbr.weights import Weights
 from cbr.workers import executor

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_logs import IRC, PHH, STARS, random_hands
 
+from cbr.building.rows import prepare
 from cbr.errors import BadValue
-from cbr.prepare import prepare
-from cbr.sources import CaseSource, Raw, Skipped
+from cbr.store.records import CaseSource, Raw, Skipped
 from cbr_holdem.situation.case_types import case_types
 from cbr_holdem.situation.replay import replay_texts
 from cbr_holdem.table.hand import Hand

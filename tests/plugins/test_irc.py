@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT
 
 from cbr.errors import BadValue
-from cbr.sources import Raw, Skipped, head_of
+from cbr.files.compression import head_of
+from cbr.store.records import Raw, Skipped
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.hand import Hand

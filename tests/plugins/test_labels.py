@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from made_logs import limit_base, no_limit_base, with_folds_hidden
 
-from cbr.casebase import Casebase
+from cbr.store.casebase import Casebase
 from cbr.workers import executor
 from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 
 from cbr.errors import BadValue
-from cbr.sources import Raw, Skipped
+from cbr.store.records import Raw, Skipped
 from cbr_holdem.cards.card import UNKNOWN, cards
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table import rules

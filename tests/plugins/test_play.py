@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from cbr.build import build
+from cbr.building.pipeline import build
 from cbr.errors import AlreadyThere, BadValue
-from cbr.plugins import default_plugins
+from cbr.plugging.plugins import default_plugins
 from cbr_arena.match import Match, play
 from cbr_arena.players import Player, players_of
 from cbr_holdem.situation.view import View
@@ -156,7 +156,7 @@ def hands_in(path: Path) -> list[Hand]:
     out = path.with_suffix(".db")
     found = build([path], out, plugins=default_plugins())
     assert not found.skipped
-    from cbr.casebase import Casebase
+    from cbr.store.casebase import Casebase
 
     with Casebase.open(out) as base:
         return [Hand.read(body) for _, bodies in base.read_records(100) for body in bodies]
@@ -514,7 +514,7 @@ class TestExplain:
     def test_values_of_actions(self, casebase: Path, tmp_path: Path) -> None:
         import shutil
 
-        from cbr.casebase import Casebase
+        from cbr.store.casebase import Casebase
 
         valued = Path(shutil.copy(casebase, tmp_path / "valued.db"))
         with Casebase.open(valued, write=True) as base, base.transaction():

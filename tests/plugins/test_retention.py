@@ -18,11 +18,11 @@ import pytest
 from conftest import ROOT
 from made_logs import made
 
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.check import check
+from cbr.building.pipeline import build
 from cbr.errors import BadValue, CbrError, NoSuchName
-from cbr.plugins import default_plugins
+from cbr.plugging.plugins import default_plugins
+from cbr.store.casebase import Casebase
+from cbr.upkeep.soundness import check
 from cbr.workers import executor
 from cbr_arena.chance import Chance
 from cbr_arena.logs import write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cbr.errors import BadValue
-from cbr.sources import Raw, Skipped
+from cbr.store.records import Raw, Skipped
 from cbr_holdem.situation.replay import replay
 from cbr_holdem.table.game import Game
 from cbr_holdem.table.hand import Hand

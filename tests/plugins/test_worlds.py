@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from made_logs import limit_base
 
-from cbr.casebase import Casebase
+from cbr.store.casebase import Casebase
 from cbr_arena.match import Match
 from cbr_arena.players import players_of
 from cbr_arena.showing import as_seen

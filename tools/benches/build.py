@@ -24,8 +24,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benches import Row
-from cbr.build import build
-from cbr.casebase import Casebase
+from cbr.building import build
+from cbr.store import Casebase
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -27,12 +27,11 @@ import numpy as np
 from benches import Row, compare
 from benches.retrieval import numpy_scan
 from benches.tables import rlcard_calls
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.explain import explain
-from cbr.plugins import default_plugins
-from cbr.retrieve import retriever
-from cbr.reuse import reuse
+from cbr.building import build
+from cbr.plugging import default_plugins
+from cbr.retrieval import retriever_of
+from cbr.reusing import explain, reuse
+from cbr.store import Casebase
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play, sittings
 from cbr_arena.players import players_of
@@ -100,7 +99,7 @@ def _hands(what: str, file: Path, hands: int, duplicate: bool) -> Row:
 def _decision(file: Path, stage: str, asked: int = 50) -> Row:
     """Milliseconds for one decision of the casebase, asked again."""
     with Casebase.open(file) as base:
-        mine = retriever(base, stage)
+        mine = retriever_of(base, stage)
     vectors = mine.vectors
     some = vectors.values[np.random.default_rng(1).integers(0, len(vectors), asked)]
     names = [feature.name for feature in vectors.case_type.indexed]

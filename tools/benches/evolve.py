@@ -29,9 +29,9 @@ import numpy as np
 from benches import Row, compare
 from benches.cbrbot import bench_casebase
 from benches.tables import rlcard_calls
-from cbr.casebase import Casebase
-from cbr.evolve.genome import Genome
+from cbr.evolve import Genome
 from cbr.spec import Spec
+from cbr.store import Casebase
 from cbr_arena.match import Match, sittings
 from cbr_arena.players import players_of
 from cbr_casper.evolving import ARENA

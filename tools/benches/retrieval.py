@@ -28,15 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benches import Row, compare
-from cbr import faiss_index
-from cbr.build import build
-from cbr.casebase import Casebase
-from cbr.faiss_index import FaissIndex, Search
-from cbr.index import Index
-from cbr.recall import like_those, recalls
-from cbr.retrieve import RetrievedMany, Retriever, retriever
-from cbr.trie import Trie
-from cbr.vectors import Vectors, group
+from cbr.building import build
+from cbr.retrieval import (
+    FaissIndex,
+    Index,
+    RetrievedMany,
+    Retriever,
+    Search,
+    Trie,
+    build_faiss,
+    like_those,
+    recalls,
+    retriever_of,
+)
+from cbr.store import Casebase, Vectors, group
 
 ROOT = Path(__file__).parent.parent.parent
 Floats = NDArray[np.float64]
@@ -84,7 +89,7 @@ def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
 
 def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Row]:
     rng = np.random.default_rng(1)
-    mine = retriever(base, stage, index="exact")
+    mine = retriever_of(base, stage, index="exact")
     held = other.vectors(stage)
     cases = rng.integers(0, len(held.case_ids), queries)
     codes = held.values[np.searchsorted(held.start, cases, "right") - 1]
@@ -136,7 +141,7 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
 
 def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> list[Row]:
     """What a query costs as the casebase grows; the peer is the smallest of the same kind."""
-    mine = retriever(base, stage, index="scan")
+    mine = retriever_of(base, stage, index="scan")
     rng = np.random.default_rng(2)
     asked = like_those(mine.vectors, 400, rng)
     smallest: dict[str, float] = {}
@@ -165,7 +170,7 @@ def _made(vectors: Vectors, size: int, rng: np.random.Generator) -> Vectors:
 def _index(kind: str, grown: Retriever) -> Index:
     if kind == "exact":
         return Trie(grown.vectors, grown.measures)
-    built = faiss_index.build(kind, grown.vectors, grown.measures, {}, grown.weights)
+    built = build_faiss(kind, grown.vectors, grown.measures, {}, grown.weights)
     return FaissIndex(grown.vectors, grown.measures, built, Search())
 
 

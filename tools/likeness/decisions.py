@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.archives import files_in
+from cbr.building import Reading, files_in
 from cbr.errors import BadValue
-from cbr.plugins import default_plugins
-from cbr.reading import Reading
+from cbr.plugging import default_plugins
 from cbr_holdem.cards.card import DECK
 from cbr_holdem.situation.actions import ACTIONS
 from cbr_holdem.situation.pending import Pending

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue, CbrError
-from cbr.mapped import cache_folder
+from cbr.store import cache_folder
 from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
 from cbr_holdem.strength.strength import COLUMNS, strengths
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.options import Json
-from cbr.cli.output import emit, lines, note, progress, waiting
+from cbr.cli import Json, emit, lines, note, progress, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from cbr.errors import BadValue
-from cbr.whole import verify_place, whole_file
+from cbr.files import verify_place, whole_file
 from cbr_arena.acpc.protocol import betting_of, board_of
 from cbr_arena.acpc.seats import Limits
 from cbr_holdem.cards.card import names

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.guard import frozen, one_line
+from cbr.plugging import frozen, one_line
 from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.players import build

@@ -1,0 +1,234 @@
+"""From records to rows: situations, features and checks, for one batch and without a casebase.
+
+A pure function of picklable things, so that a worker process can do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.building.tables import situate_rows
+from cbr.case import Batch, CaseType, Feature, Situated, Situations
+from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.plugging.guard import guarded
+
+Column = NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Cases of one stage, ready to be written: feature columns and what goes with them.
+
+    `record[i]` is the place, among the records given, of the record that case i came from.
+    """
+
+    features: Mapping[str, Column]
+    solution: NDArray[np.object_]
+    outcome: NDArray[np.float64]
+    record: NDArray[np.int64]
+    step: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.solution)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What some records gave: rows by stage, those whose private features are not known apart.
+
+    `rejected` and `left_out` have a reason for each record, by its place, that gave none.
+    """
+
+    rows: Mapping[str, Rows]
+    hidden: Mapping[str, Rows]
+    rejected: Mapping[int, str]
+    left_out: Mapping[int, str]
+
+
+def prepare(
+    bodies: Sequence[str],
+    case_types: Sequence[CaseType],
+    options: Mapping[str, Any] | None = None,
+    known_only: bool = False,
+) -> Prepared:
+    """Rows of some records, of which each is whole or out; `options` are those of the domain."""
+    situated = situate(bodies, case_types, options)
+    rejected = dict(situated.rejected)
+    by_stage = {case_type.stage: case_type for case_type in case_types}
+    ready: dict[str, Rows] = {}
+    hidden: dict[str, Rows] = {}
+    no_rows = situated.rejected.keys() | situated.left_out.keys()
+    for stage, batch in situated.batches.items():
+        rows = _verified(stage, batch, by_stage, len(bodies), no_rows)
+        case_type = by_stage[stage]
+        columns, wrong, unknown = _columns(case_type, batch.situations, len(rows))
+        for place, reason in wrong.items():
+            rejected.setdefault(int(rows.record[place]), reason)
+        whole = Rows(columns, rows.solution, rows.outcome, rows.record, rows.step)
+        ready[stage] = _taken(whole, ~unknown) if unknown.any() else whole
+        if unknown.any() and not known_only:
+            hidden[stage] = _public(case_type, _taken(whole, unknown))
+    out = np.array(sorted(rejected), np.int64)
+    return Prepared(
+        {stage: _without(rows, out) for stage, rows in ready.items()},
+        {stage: _without(rows, out) for stage, rows in hidden.items()},
+        rejected,
+        situated.left_out,
+    )
+
+
+def _public(case_type: CaseType, rows: Rows) -> Rows:
+    """Rows without their private features."""
+    open_ones = {f.name for f in case_type.features if not f.private}
+    columns = {name: column for name, column in rows.features.items() if name in open_ones}
+    return Rows(columns, rows.solution, rows.outcome, rows.record, rows.step)
+
+
+def feature_columns(case_type: CaseType, situations: Situations, count: int) -> dict[str, Column]:
+    """Every feature of a batch of situations, where each must have a good value."""
+    columns, wrong, unknown = _columns(case_type, situations, count)
+    for reason in wrong.values():
+        raise BadValue(reason)
+    if unknown.any():
+        raise BadValue("a private feature is not known")
+    return columns
+
+
+def _columns(
+    case_type: CaseType, situations: Situations, count: int
+) -> tuple[dict[str, Column], dict[int, str], NDArray[np.bool_]]:
+    """All features, what is wrong with them by place, and where a private one is not known."""
+    columns: dict[str, Column] = {}
+    unknown = np.zeros(count, bool)
+    reasons: list[dict[int, str]] = []
+    for feature in case_type.features:
+        columns[feature.name], wrong, missing = _column(feature, situations, count)
+        reasons.append(wrong)
+        if feature.private:
+            unknown |= missing
+    wrong = {}
+    for found in reversed(reasons):
+        # Where a private feature is not known, others that follow from it may not be either.
+        wrong |= {place: reason for place, reason in found.items() if not unknown[place]}
+    return columns, wrong, unknown
+
+
+def situate(
+    bodies: Sequence[str],
+    case_types: Sequence[CaseType],
+    options: Mapping[str, Any] | None = None,
+) -> Situated:
+    """Each function that the case types name is called once, for the types that name it."""
+    batches: dict[str, Batch] = {}
+    rejected: dict[int, str] = {}
+    left_out: dict[int, str] = {}
+    by_function: dict[Any, list[CaseType]] = {}
+    for case_type in case_types:
+        by_function.setdefault(case_type.situate or situate_rows, []).append(case_type)
+    for function, types in by_function.items():
+        with guarded(f"situations of {types[0].domain!r} from its records"):
+            found = function(bodies, types, **(options or {}))
+            batches |= found.batches
+            rejected |= found.rejected
+            left_out |= found.left_out
+    return Situated(batches, rejected, left_out)
+
+
+def _verified(
+    stage: str,
+    batch: Batch,
+    by_stage: Mapping[str, CaseType],
+    bodies: int,
+    out: Set[int],
+) -> Rows:
+    """The batch as rows without features, if it keeps its word."""
+    if stage not in by_stage:
+        raise PluginFailure(f"records gave situations of stage {stage!r}, which was not asked for")
+    case_type, count = by_stage[stage], len(batch.solution)
+    outcome = np.asarray(batch.outcome, np.float64)
+    record, step = np.asarray(batch.record, np.int64), np.asarray(batch.step, np.int64)
+    solution = np.array(batch.solution, object)
+    strange = sorted(set(batch.solution) - set(case_type.solutions))
+    wrong = (
+        f"solution {strange[0]!r}"
+        if strange
+        else "columns of different lengths"
+        if not len(outcome) == len(record) == len(step) == count
+        else "an infinite outcome"
+        if np.isinf(outcome).any()
+        else "a record that was not given, or was rejected"
+        if not all(0 <= r < bodies and r not in out for r in np.unique(record).tolist())
+        else "two decisions of one record and step"
+        if len(np.unique(record * (step.max(initial=0) + 1) + step)) != count
+        else ""
+    )
+    if wrong:
+        raise PluginFailure(f"records gave situations of stage {stage!r} with {wrong}")
+    return Rows({}, solution, outcome, record, step)
+
+
+def _column(
+    feature: Feature, situations: Situations, count: int
+) -> tuple[Column, dict[int, str], NDArray[np.bool_]]:
+    """A feature's values, the reason for each place where one is wrong, and where it has none."""
+    with guarded(f"feature {feature.name!r}"):
+        try:
+            column = feature.of(situations)
+        except NoSuchName as error:
+            raise BadValue(f"feature {feature.name!r}: {error}") from None
+        except KeyError as error:
+            if not error.args or str(error.args[0]) in situations:
+                raise
+            columns = ", ".join(sorted(situations))
+            raise BadValue(
+                f"feature {feature.name!r} asks for column {error}; there is {columns}"
+            ) from None
+    if column.shape != (count,):
+        raise PluginFailure(
+            f"feature {feature.name!r} gave an array of shape {column.shape} for {count} situations"
+        )
+    if not feature.is_number:
+        texts = column.tolist()
+        if set(map(type, texts)) - {str}:
+            texts = [str(cell) for cell in texts]
+        # An array of objects: one of fixed width would make every cell as wide as the longest.
+        words = np.array(texts, object)
+        good = set(feature.values) if feature.values else None
+        reasons = {
+            place: f"{feature.name} is {word!r}; it must be one of {', '.join(feature.values)}"
+            for place, word in enumerate(texts if good is not None else ())
+            if good is not None and word not in good
+        }
+        missing = words == "" if feature.private else np.zeros(count, bool)
+        return words, reasons, missing
+    with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
+        numbers = column.astype(np.float32)
+    missing = ~np.isfinite(numbers)
+    # A private feature may be missing, so there it is not wrong.
+    bad = [] if feature.private else np.flatnonzero(missing).tolist()
+    reasons = {
+        p: f"{feature.name} is {numbers[p]}; it must be a finite number, up to 3e38" for p in bad
+    }
+    return numbers, reasons, missing
+
+
+def _without(rows: Rows, rejected: NDArray[np.int64]) -> Rows:
+    if not len(rejected):
+        return rows
+    return _taken(rows, ~np.isin(rows.record, rejected))
+
+
+def _taken(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+    places = np.flatnonzero(keep)
+    return Rows(
+        {name: column[places] for name, column in rows.features.items()},
+        rows.solution[places],
+        rows.outcome[places],
+        rows.record[places],
+        rows.step[places],
+    )

@@ -1,0 +1,231 @@
+"""The files of a build, and how they are cut into jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cbr.building.archives import Place, is_archive, places
+from cbr.building.worker import Job, Setup
+from cbr.case import CaseType
+from cbr.errors import BadValue, CbrError, EmptyStage, PluginFailure
+from cbr.files.compression import head_of, plain_name
+from cbr.plugging.guard import guarded, one_line
+from cbr.plugging.plugins import Plugins
+from cbr.store.records import CaseSource, Raw, Record, Skipped
+
+Jobs = Generator[Job, None, None]
+_ITEMS = (Record, Skipped, Raw)
+
+
+@dataclass
+class Reading:
+    """The files of a build, and how they are cut into jobs."""
+
+    given: Sequence[str | Path]
+    files: Sequence[Path]
+    plugins: Plugins
+    reader: str
+    options: dict[str, Any]
+    limit: int | None
+    batch: int
+    case_types: Sequence[CaseType] = ()
+    unreadable: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+
+    def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
+        """The domain that the first record is for, if its reader can tell; and all the jobs."""
+        types = list(self.plugins.named("case type").values())
+        if len({t.domain for t in types}) < 2:
+            return "", jobs
+        seen: list[Job] = []
+        reason = ""
+        for job in jobs:
+            seen.append(job)
+            for _, skipped in job.skipped[:1]:
+                reason = reason or f"{job.source} line {skipped.line}: {skipped.reason}"
+            if job.items:
+                domain, why = self._domain_of(job, types)
+                reason = reason or why
+                if domain or not why:
+                    return domain, _again(seen, jobs)
+        if reason:
+            raise EmptyStage(f"nothing to build: {reason}")
+        if self.unreadable:
+            raise no_reader(self.unreadable[0])
+        raise EmptyStage(f"nothing to build: {', '.join(map(str, self.given))} holds no records")
+
+    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> tuple[str, str]:
+        """The domain of a job's records; and if none of them can be read, why the first cannot."""
+        source: CaseSource = self.plugins.get("case source", job.reader)
+        if source.domain_of is None:
+            served = {t.domain for t in types if source.serves([t])}
+            return (served.pop() if len(served) == 1 else ""), ""
+        reason = ""
+        for _, item in job.items:
+            try:
+                with guarded(f"reader {source.name!r} at line {item.line} of {job.source}"):
+                    return source.domain_of(source.body_of(item), self.options), ""
+            except BadValue as error:
+                reason = reason or f"{job.source} line {item.line}: {error}"
+        return "", reason
+
+    def setup(self, known_only: bool) -> Setup:
+        domain = {option.name for t in self.case_types for option in t.options}
+        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
+        types = tuple(case_type.to_json() for case_type in self.case_types)
+        return Setup(tuple(map(str, self.plugins.files)), types, given, known_only)
+
+    def jobs(self) -> Jobs:
+        """All that the files hold, in batches."""
+        self.unreadable.clear()
+        self._verify_names()
+        seen: dict[str, str] = {}
+        taken, before = 0, 0.0
+        for place in places(self.files):
+            if place.problems:
+                lost = [(at, Skipped(0, reason)) for at, reason in enumerate(place.problems)]
+                yield Job(place.plain, "archive", skipped=lost)
+                continue
+            if place.archive and is_archive(place.path):
+                lost = [(0, Skipped(0, "an archive in an archive; unpack it first"))]
+                yield Job(place.named(place.plain), "archive", skipped=lost)
+                continue
+            problem = _not_readable(place.path)
+            if problem:
+                yield Job(place.plain, "file", skipped=[(0, Skipped(0, problem))])
+                continue
+            source = self._source(place)
+            if source is None:
+                self.unreadable.append(place.named(place.inside) or str(place.path))
+                continue
+            name = self._name(place, source)
+            self._note(seen, place, name)
+            self.used.add(source.name)
+            size = place.path.stat().st_size or 1
+            left = None if self.limit is None else self.limit - taken
+            for job in self._cut(place, source, name, left):
+                job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
+                taken += len(job.items)
+                yield job
+            before += place.share
+            if self.limit is not None and taken >= self.limit:
+                return
+
+    def _verify_names(self) -> None:
+        """Find files of one name now, where that can be seen, and not after hours of building."""
+        names = Counter(map(plain_name, self.files))
+        seen: dict[str, str] = {}
+        for path in self.files:
+            if names[plain_name(path)] > 1 and not is_archive(path):
+                place = Place(path, 0)
+                source = self._source(place)
+                if source is not None:
+                    self._note(seen, place, self._name(place, source))
+
+    def _note(self, seen: dict[str, str], place: Place, name: str) -> None:
+        shown = place.named(place.inside) if place.archive else str(place.path)
+        if name in seen:
+            raise BadValue(
+                f"{seen[name]} and {shown} have one name, by which a source is known; rename one"
+            )
+        seen[name] = shown
+
+    def idle_options(self) -> Iterator[str]:
+        """A sentence for each option that no reader took."""
+        domain = {option.name for t in self.case_types for option in t.options}
+        for name in self.options.keys() - domain:
+            readers = [
+                source.name
+                for source in self.plugins.named("case source").values()
+                if name in {option.name for option in source.options}
+            ]
+            if readers and not self.used.intersection(readers):
+                flag = "--" + name.replace("_", "-")
+                yield f"{flag} is for the reader {' and '.join(readers)}, which read nothing here"
+
+    def _cut(self, place: Place, source: CaseSource, name: str, left: int | None) -> Iterator[Job]:
+        job = Job(name, source.name)
+        for ordinal, item in enumerate(_read(source, place.path, self._for(source))):
+            if isinstance(item, Skipped):
+                job.skipped.append((ordinal, item))
+            else:
+                job.items.append((ordinal, item))
+                left = None if left is None else left - 1
+            job.bytes_read = item.offset
+            if job.read >= self.batch or left == 0:
+                yield job
+                job = Job(name, source.name)
+            if left == 0:
+                return
+        if job.read:
+            job.bytes_read = place.path.stat().st_size
+            yield job
+
+    def _name(self, place: Place, source: CaseSource) -> str:
+        if source.identity is None:
+            return place.named(place.plain)
+        with guarded(f"reader {source.name!r} at the name of {place.path}"):
+            return place.named(source.identity(place.path))
+
+    def _for(self, source: CaseSource) -> dict[str, Any]:
+        """The options that are this source's."""
+        names = {option.name for option in source.options}
+        return {name: value for name, value in self.options.items() if name in names}
+
+    def _source(self, place: Place) -> CaseSource | None:
+        if self.reader:
+            named: CaseSource = self.plugins.get("case source", self.reader)
+            return named
+        head = head_of(place.path)
+        for source in self.plugins.named("case source").values():
+            with guarded(f"reader {source.name!r} at the sight of {place.path}"):
+                fits = source.serves(self.case_types) and source.can_read(place.path, head)
+            if fits:
+                found: CaseSource = source
+                return found
+        return None
+
+
+def _not_readable(path: Path) -> str:
+    try:
+        with path.open("rb"):
+            return ""
+    except OSError as error:
+        return f"the file cannot be read: {error.strerror}"
+
+
+def no_reader(path: str) -> BadValue:
+    return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
+
+
+def _again(seen: list[Job], jobs: Jobs) -> Jobs:
+    """All jobs from the first on, some of which have been looked at."""
+    yield from seen
+    yield from jobs
+
+
+def _read(
+    source: CaseSource, path: Path, options: Mapping[str, Any]
+) -> Iterator[Record | Skipped | Raw]:
+    """What a source holds; the reader is under guard, the one who takes it in is not."""
+    with guarded(f"reader {source.name!r} on {path}"):
+        items = iter(source.read(path, **options))
+    while True:
+        try:
+            item = next(items)  # not in `guarded`, which would cost more than reading a line
+        except StopIteration:
+            return
+        except OSError as error:
+            raise BadValue(f"cannot read {path}: {one_line(error)}") from None
+        except (CbrError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            what = f"reader {source.name!r} on {path} failed: {one_line(error)}"
+            raise PluginFailure(what) from error
+        if not isinstance(item, _ITEMS) or not isinstance(item.line, int):
+            raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
+        yield item

@@ -1,0 +1,12 @@
+from .app import make_app as make_app
+from .entry import main as main
+from .options import File as File
+from .options import Json as Json
+from .output import cell as cell
+from .output import console as console
+from .output import emit as emit
+from .output import lines as lines
+from .output import note as note
+from .output import progress as progress
+from .output import table as table
+from .output import waiting as waiting

@@ -1,0 +1,151 @@
+"""The command line ``cbr``: one module a command, on top of the engine's modules.
+
+Exit codes: 0 done; 1 a check found something, or a bug; 2 bad input, with one sentence on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:
+        from importlib.metadata import version
+
+        print("cbr-engine", version("cbr-engine"))
+        sys.exit(0)
+    from cbr.errors import CbrError
+
+    # Asked to end, it clears up after itself as when interrupted.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    code = 0
+    try:
+        code = _run(given or ["--help"])
+        sys.stdout.flush()
+    except CbrError as error:
+        _fail(error, f"Error: {error}", 2)
+    except KeyboardInterrupt as error:
+        again = "again with --resume" if "evolve" in given[:1] else "again"
+        _interrupted(error, again, leave=arguments is None)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
+        code = 1
+    except Exception as error:
+        _fail(error, *_sentence(error))
+    sys.exit(code)
+
+
+def _interrupted(error: BaseException, again: str, leave: bool) -> NoReturn:
+    """Say so and end; with `leave` at once, without waiting for threads that talked to workers."""
+    sentence = f"Interrupted; what was written is whole. Run it {again} to go on."
+    if not leave or os.environ.get("CBR_DEBUG"):
+        _fail(error, sentence, 130)
+    print(sentence, file=sys.stderr, flush=True)
+    os._exit(130)
+
+
+def _sentence(error: Exception) -> tuple[str, int]:
+    """What to say of an error that is not ours, and the exit code."""
+    import sqlite3
+
+    from cbr.plugging.guard import one_line
+
+    text = " ".join(str(error).split())
+    if isinstance(error, sqlite3.DatabaseError):
+        if "full" in text:
+            return "Error: there is no room left to write; what was written before is whole", 2
+        return f"Error: the casebase cannot be used: {text}; run `cbr check` on it", 2
+    if isinstance(error, OSError):
+        return f"Error: {error.filename or 'output'}: {error.strerror or text}", 2
+    if isinstance(error, UnicodeError):
+        return f"Error: a name or text is not UTF-8: {text}", 2
+    if hasattr(error, "format_message"):  # typer: the command was called wrongly
+        context = getattr(error, "ctx", None)
+        which = getattr(context, "command_path", "cbr")
+        return f"Error: {error.format_message().rstrip('.')}. See `{which} --help`.", 2
+    return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows where)", 1
+
+
+def _run(given: list[str]) -> int:
+    from cbr.cli.app import make_app
+    from cbr.cli.output import complain, note, only_results
+    from cbr.errors import BadValue, PluginFailure
+    from cbr.plugging.plugins import Plugins, use_plugins
+
+    arguments, files, strict = split_plugin_options(given)
+    for file in files:
+        if not Path(file).is_file():
+            raise BadValue(f"--plugin {file}: there is no such file")
+    plugins = use_plugins(Plugins().load(files))
+    told: set[str] = set()
+
+    def tell_problems() -> None:
+        for problem in plugins.problems:
+            if problem not in told:
+                told.add(problem)
+                complain(problem)
+
+    def warn(message: Warning | str, *_: object, **__: object) -> None:
+        note(str(message))
+
+    warnings.showwarning = warn
+    app = make_app(plugins, arguments)
+    if strict and plugins.problems:
+        raise PluginFailure(plugins.problems[0])
+    tell_problems()
+    # With --json there is one document on stdout and nothing else, whatever a plugin prints.
+    quiet = "--json" in arguments and "--help" not in arguments
+    try:
+        with only_results(quiet):
+            code = int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
+        if code == 130:  # typer has caught it
+            raise KeyboardInterrupt
+        return code
+    finally:
+        tell_problems()
+
+
+def split_plugin_options(given: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """What is left of a command line without ``--plugin FILE`` and ``--strict-plugins``.
+
+    They may stand anywhere, because plugins add commands and must be there before these are read.
+
+    >>> split_plugin_options(["query", "x.db", "--plugin", "my.py", "--strict-plugins"])
+    (['query', 'x.db'], ['my.py'], True)
+    """
+    from cbr.errors import BadValue
+
+    rest: list[str] = []
+    files: list[str] = []
+    strict = False
+    words = iter(given)
+    for word in words:
+        if word == "--":
+            return [*rest, word, *words], files, strict
+        if word == "--strict-plugins":
+            strict = True
+        elif word == "--plugin":
+            file = next(words, "")
+            if not file:
+                raise BadValue("--plugin needs a file: --plugin FILE.py")
+            files.append(file)
+        elif word.startswith("--plugin="):
+            files.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    return rest, files, strict
+
+
+def _fail(error: BaseException, sentence: str, code: int) -> NoReturn:
+    if os.environ.get("CBR_DEBUG"):
+        raise error
+    print(" ".join(sentence.split()), file=sys.stderr)
+    sys.exit(code)

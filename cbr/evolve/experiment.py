@@ -1,0 +1,262 @@
+"""`cbr evolve` from a casebase to weights that were judged on fresh deals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cbr.errors import BadValue, CbrError, EmptyStage
+from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.plans import Plan, Racing
+from cbr.evolve.playing import Table, Venue, state_of
+from cbr.evolve.run import Evolution, Tell, Told
+from cbr.evolve.runfile import RunFile
+from cbr.evolve.statistics import Mean, mean_of
+from cbr.learning.weight_learning import learn_weights
+from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.store.casebase import Casebase
+from cbr.weights import Weights, random_weights
+
+EVOLVED, OWN, LEARNED, RANDOM = "evolved", "the casebase's own", "learned", "random"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A set of weights on fresh deals, and by how much the evolved ones are better there."""
+
+    name: str
+    score: Mean
+    behind: Mean | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evolved:
+    """What came out: weights, extra genes, and the judgement; `blocks` and `trials` of it."""
+
+    weights: Weights
+    genes: Mapping[str, float]
+    judged: Sequence[Judged]
+    unit: str
+    trial: str
+    trials: int
+    generations: int
+    usage: str
+
+
+def default_arena(base: Casebase, plan: Plan, plugins: Plugins) -> str:
+    """The plan's, or one for the casebase's domain, or prediction."""
+    if plan.arena:
+        return plan.arena
+    own = [arena.name for arena in plugins.named("arena").values() if base.domain in arena.domains]
+    return own[0] if own else "accuracy"
+
+
+def evolve(
+    file: Path,
+    plan: Plan,
+    *,
+    run: Path,
+    arenas: Sequence[str] = (),
+    objective: str = "mean",
+    starts: Sequence[str] = (),
+    seed: int = 0,
+    resume: bool = False,
+    pool: Executor | None = None,
+    tell: Tell | None = None,
+    out: str = "WEIGHTS.json",
+) -> Evolved:
+    """Search by a plan, and judge what was found; a `run` file that is there is gone on with."""
+    plugins = default_plugins()
+    with Casebase.open(file) as base:
+        arenas = list(arenas) or [default_arena(base, plan, plugins)]
+        table = _table(base, arenas, plan, objective, seed, together=plan.together)
+        if isinstance(plan, Racing) and any(contest.together for contest in table.contests):
+            raise BadValue(f"plan {plan.name!r} tries rows each for itself, not at one table")
+        genome = Genome.of(base, table.contests[0].genes)
+        known = _known(base, genome, starts, plugins)
+        if isinstance(plan, Racing) and plan.learn and not starts:
+            known |= _learned(base, genome, plan.learn, seed, run if resume else None, pool, tell)
+        others = known | {RANDOM: _random(base, genome, seed)}
+        settings = {
+            "casebase": {stage: base.digest(stage) for stage in base.stages},
+            "state": state_of(base),
+            "plan": plan.settings(),
+            "arenas": list(arenas),
+            "objective": objective,
+            "seed": seed,
+            "starts": {name: row.tolist() for name, row in known.items()},
+        }
+        # Judged each for itself, at a table as large as that of the search.
+        fresh = _table(base, arenas, plan, objective, seed, together=False)
+    described = {
+        "file": Path(file).name,
+        "domain": genome.domain,
+        "stages": {stage: list(names) for stage, names in genome.stages.items()},
+        "genes": [asdict(gene) for gene in genome.extra],
+        "unit": table.contests[0].unit,
+        "trial": table.contests[0].trial,
+        "trials": table.trials(1),
+        "published": dict(plan.published),
+    }
+    with _opened(run, settings, described, resume) as kept:
+        search = Evolution(plan, genome, table, known, kept, pool, tell)
+        best = genome.rounded(search.run())
+        search.table = fresh
+        names, rows = [EVOLVED, *others], np.array([best, *others.values()])
+        scores = fresh.one_score(search.report(rows))
+        judged = [
+            Judged(
+                name,
+                mean_of(scores[at]),
+                mean_of(scores[0] - scores[at]) if at else None,
+            )
+            for at, name in enumerate(names)
+        ]
+        trials = fresh.trials(scores.shape[1])
+        found = Evolved(
+            genome.to_weights(
+                best,
+                _provenance(settings, described, judged, trials, kept.count(), genome.extras(best)),
+            ),
+            genome.extras(best),
+            judged,
+            table.contests[0].unit,
+            table.contests[0].trial,
+            trials,
+            kept.count(),
+            _usage(table, genome, best, out),
+        )
+        kept.finish(
+            {"row": best.tolist(), "judged": [asdict(one) for one in judged], "trials": trials}
+        )
+    return found
+
+
+def _table(
+    base: Casebase,
+    arenas: Sequence[str],
+    plan: Plan,
+    objective: str,
+    seed: int,
+    together: bool,
+) -> Table:
+    files = tuple(map(str, default_plugins().files))
+    rows = plan.population if plan.together else 1
+    where, state = str(base.path.absolute()), state_of(base)
+    venues = [Venue(where, state, arena, rows, together, files) for arena in arenas]
+    return Table(venues, objective, seed)
+
+
+def _known(
+    base: Casebase, genome: Genome, starts: Sequence[str], plugins: Plugins
+) -> dict[str, Floats]:
+    """Rows by name that are there before the search: the casebase's own, sets of its domain, and
+    those asked for; each once."""
+    sets = [s for s in plugins.named("weight set").values() if s.domain == base.domain]
+    rows = {OWN: genome.row(base)}
+    for one in sets:
+        if set(one.stages) >= set(base.stages):
+            rows[one.called] = genome.row(base, one)
+    for given in starts:
+        short = Path(given).stem if Path(given).suffix else given
+        name = given if short in {*rows, EVOLVED, LEARNED, RANDOM} else short
+        try:
+            rows[name] = genome.row(base, given)
+        except CbrError as error:
+            told = str(error)
+            raise BadValue(told if given in told else f"--start {given}: {told}") from None
+    found: dict[str, Floats] = {}
+    for name, row in rows.items():
+        same = next((other for other, kept in found.items() if np.array_equal(kept, row)), None)
+        if same is not None:
+            found = {f"{n}, {name}" if n == same else n: kept for n, kept in found.items()}
+        else:
+            found[name] = row
+    return found
+
+
+def _learned(
+    base: Casebase,
+    genome: Genome,
+    steps: int,
+    seed: int,
+    run: Path | None,
+    pool: Executor | None,
+    tell: Tell | None,
+) -> dict[str, Floats]:
+    """Weights learned from the cases, as a row by name; those of a run that is gone on with. None
+    where there are too few cases."""
+    if run is not None and run.exists():
+        with RunFile.open(run) as kept:
+            row = kept.settings.get("starts", {}).get(LEARNED)
+        if row is not None:
+            return {LEARNED: np.array(row, np.float64)}
+
+    def learning(done: float, of: float, _: int) -> None:
+        if tell is not None:
+            doing = f"learning weights from the cases, {done / of:.0%}"
+            tell(Told(0, 0, None, 0, 0.0, doing=doing))
+
+    learning(0.0, 1.0, 0)
+    try:
+        weights, _ = learn_weights(base.path, steps=steps, seed=seed, pool=pool, progress=learning)
+    except EmptyStage:
+        return {}
+    return {LEARNED: genome.row(base, weights)}
+
+
+def _random(base: Casebase, genome: Genome, seed: int) -> Floats:
+    stages = {t.stage: random_weights(t, seed) for t in base.case_types}
+    return genome.row(base, Weights(stages, base.domain))
+
+
+def _opened(
+    run: Path, settings: Mapping[str, Any], described: Mapping[str, Any], resume: bool
+) -> RunFile:
+    if run.exists() and resume:
+        kept = RunFile.open(run)
+        try:
+            kept.verify_settings(settings)
+        except BaseException:
+            kept.close()
+            raise
+        return kept
+    return RunFile.create(run, {**settings, **described})
+
+
+def _provenance(
+    settings: Mapping[str, Any],
+    described: Mapping[str, Any],
+    judged: Sequence[Judged],
+    trials: int,
+    generations: int,
+    genes: Mapping[str, float],
+) -> dict[str, Any]:
+    first = judged[0]
+    told: dict[str, Any] = {
+        "made_by": "cbr evolve",
+        "casebase": described["file"],
+        "digest": settings["casebase"],
+        "plan": settings["plan"],
+        "arenas": settings["arenas"],
+        "objective": settings["objective"],
+        "seed": settings["seed"],
+        "generations": generations,
+        "figures": {
+            "unit": described["unit"],
+            f"fresh {described['trial']}s": trials,
+            "evolved": asdict(first.score),
+            "better than": {o.name: asdict(o.behind) for o in judged[1:] if o.behind},
+        },
+    }
+    return told | ({"genes": dict(genes)} if genes else {})
+
+
+def _usage(table: Table, genome: Genome, row: Floats, out: str) -> str:
+    usage = table.contests[0].usage
+    return "" if usage is None else usage(genome.extras(row), out)

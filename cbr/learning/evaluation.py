@@ -1,0 +1,138 @@
+"""Evaluate: how well a stage predicts what was done in cases it has not seen.
+
+A prediction is judged by the logarithm of the chance it gave to what was really done (log-loss,
+lower is better) and by how often the likeliest was right, over cases of records that were not known
+(`cbr.learning.prediction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cbr.learning.kernel import Constants
+from cbr.learning.prediction import Split, by_rule, by_soft, log_loss, some_of
+from cbr.measure import Bound
+from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.store.arrays import Cases, Floats, Ints
+
+#: Called with work done, work in all, and predictions made.
+Progress = Callable[[float, float, int], None]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean and half the width of its 95 % interval, over records; of one record there is none."""
+
+    mean: float
+    ci95: float | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How one set of weights predicts by one predictor; by solution: its cases and their figures.
+
+    `against_first` is its log-loss less that of the first set of weights, on the same cases.
+    """
+
+    weights: str
+    predictor: str
+    log_loss: Figure
+    accuracy: Figure
+    by_solution: Mapping[str, Mapping[str, float]]
+    against_first: Figure | None = None
+    constants: Constants | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was found for a stage: one `Judged` for each set of weights and predictor."""
+
+    stage: str
+    split: str
+    known: int
+    asked: int
+    judged: list[Judged] = field(default_factory=list)
+
+
+def evaluate(
+    cases: Cases,
+    measures: Sequence[Bound],
+    policy: RetrievalPolicy,
+    weights: Mapping[str, Floats],
+    splits: Sequence[Split],
+    *,
+    name: str = "",
+    queries: int = 2_000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Try each set of weights with both predictors, on at most `queries` cases in all."""
+    rng = np.random.default_rng(seed)
+    tasks = [
+        Split(s.known, some_of(s.asked, queries // len(splits), rng), s.leave_out) for s in splits
+    ]
+    asked = np.concatenate([task.asked for task in tasks])
+    done = 0
+    found: list[tuple[str, str, Floats, Constants | None]] = []
+    for label, values in weights.items():
+        for predictor in ("rule", "soft"):
+            chances, constants = [], None
+            for task in tasks:
+                if predictor == "rule":
+                    chances.append(by_rule(cases, measures, policy, values, task))
+                else:
+                    softly, constants = by_soft(cases, measures, values, task)
+                    chances.append(softly)
+                done += len(task.asked)
+                if progress:
+                    progress(done, 2 * len(weights) * len(asked), done)
+            found.append((label, predictor, np.concatenate(chances), constants))
+    judged = [_judge(cases, asked, *one, found) for one in found]
+    known = len(tasks[0].known) - tasks[0].leave_out
+    return Evaluation(cases.case_type.stage, name, known, len(asked), judged)
+
+
+def _judge(
+    cases: Cases,
+    asked: Ints,
+    label: str,
+    predictor: str,
+    chances: Floats,
+    constants: Constants | None,
+    all_found: Sequence[tuple[str, str, Floats, Constants | None]],
+) -> Judged:
+    mine, record = cases.solution[asked], cases.record[asked]
+    loss = log_loss(chances, mine)
+    right = (chances.argmax(axis=1) == mine).astype(np.float64)
+    by_solution = {
+        name: {
+            "cases": int((mine == code).sum()),
+            "log_loss": float(loss[mine == code].mean()),
+            "accuracy": float(right[mine == code].mean()),
+        }
+        for code, name in enumerate(cases.case_type.solutions)
+        if (mine == code).any()
+    }
+    first = next(other for name, kind, other, _ in all_found if kind == predictor)
+    against = None if first is chances else _figure(loss - log_loss(first, mine), record)
+    return Judged(
+        label,
+        predictor,
+        _figure(loss, record),
+        _figure(right, record),
+        by_solution,
+        against,
+        constants,
+    )
+
+
+def _figure(values: Floats, record: Ints) -> Figure:
+    """The mean, and its interval where cases of one record go together."""
+    distinct, of_case = np.unique(record, return_inverse=True)
+    if len(distinct) < 2:
+        return Figure(float(values.mean()), None)
+    off = np.bincount(of_case, values - values.mean())
+    return Figure(float(values.mean()), float(1.96 * np.sqrt((off**2).sum()) / len(values)))

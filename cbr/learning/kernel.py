@@ -1,0 +1,300 @@
+"""The soft kernel, and retrieval made soft: what weights are learned by.
+
+In the soft kernel every case has a say, the more similar the more.
+
+The chance of a solution in a situation is
+
+    p(a) = (sum of e^(beta s) over the cases with solution a  +  alpha prior(a))
+           / (sum of e^(beta s) over all cases  +  alpha)
+
+with s the weighted mean of local similarities. It is smooth in the weights, so that they can be
+learned by gradient, and has no edge at which a case drops out. Written with v = beta weight / sum
+of weights for each feature, weights and beta are one vector of numbers above 0.
+
+Retrieval takes the cases beyond an edge, which no gradient can follow. Made soft, a case counts by
+how far beyond the edge it is,
+
+    share = 1 / (1 + e^((edge - s) / width))
+
+where the edge is that of the policy: its threshold, or the similarity of the last case it has room
+for. The chance of a solution then follows from the shares as it does from the cases retrieved.
+
+Features with many values are rounded to some hundred of them: here an answer need not be exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr.measure import Bound
+from cbr.retrieval.index.base import Reach
+from cbr.store.arrays import Cases, Floats, Ints
+
+#: What is tried for alpha, for each beta.
+_ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
+#: How soft the edge of retrieval is, in similarity.
+_WIDTH = 0.004
+#: What counts less than e to this is left out.
+_FAR = 16.0
+#: Values to which a feature with more of them is rounded, with about as many cases each.
+_VALUES = 256
+
+
+class Gradient(NamedTuple):
+    """A mean log-likelihood, and how it grows with log v of each feature and, last, log alpha."""
+
+    log: float
+    by: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Soft:
+    """Cases made ready for the soft kernel.
+
+    `codes` [d, n] are places in a table of values for each feature; `table` [d, values, values] the
+    similarity of a target's value (second axis) to a case's (third). `prior` is how often each
+    solution is taken.
+    """
+
+    cases: Cases
+    codes: NDArray[np.int16]
+    table: NDArray[np.float32]
+    prior: Floats
+
+    @classmethod
+    def of(cls, cases: Cases, measures: Sequence[Bound]) -> Soft:
+        columns, tables = [], []
+        for place, bound in enumerate(measures):
+            values, codes = _rounded(cases.values[:, place])
+            columns.append(codes)
+            tables.append(bound.grid(values, values))
+        widest = max(map(len, tables))
+        table = np.zeros((len(tables), widest, widest), np.float32)
+        for place, found in enumerate(tables):
+            table[place, : len(found), : len(found)] = found
+        taken = np.bincount(cases.solution, minlength=len(cases.case_type.solutions))
+        return cls(cases, np.array(columns), table, taken / taken.sum())
+
+    def gradients(
+        self, asked: Ints, known: Ints, scale: Floats, alpha: float, reach: Reach, drawn: float
+    ) -> tuple[Gradient, Gradient]:
+        """How likely what was done in the cases `asked` is by the cases `known`: by the kernel, and
+        by retrieval made soft with one case of each solution added. Cases of the same record do not
+        count. With but a share `drawn` of the cases, alpha and the room of retrieval are as much
+        less.
+        """
+        share = (scale / scale.sum()).astype(np.float32)
+        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        similarity = _similarities(targets, table, codes, own, record, share)
+        done = (solution, mine, self.prior)
+        local = (targets, table, codes)
+        by_kernel = _kernel_gradient(similarity, done, local, scale, alpha * drawn)
+        cap, fallback = max(1.0, reach.cap * drawn), reach.fallback * drawn
+        edge = (reach.above, cap, max(1.0, fallback) if fallback else 0.0)
+        by_rule = _rule_gradient(similarity, done, local, share, edge, drawn)
+        kernel, rule = (
+            Gradient(log / len(mine), by / len(mine)) for log, by in (by_kernel, by_rule)
+        )
+        return kernel, rule
+
+    def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
+        """Those of cases to others, from which chances follow for any beta and alpha."""
+        share = (weights / weights.sum()).astype(np.float32)
+        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        found = _similarities(targets, table, codes, own, record, share)
+        return Similarities(found, solution, mine, self.prior, len(known))
+
+    def _for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
+        solution, record = self.cases.solution, self.cases.record
+        return (
+            self.codes[:, asked],
+            self.table,
+            self.codes[:, known],
+            solution[asked],
+            solution[known],
+            record[asked],
+            record[known],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities:
+    """Similarities [q, k] of targets to known cases; below 0 for one of the same record."""
+
+    similarity: NDArray[np.float32]
+    solution: Ints
+    mine: Ints
+    prior: Floats
+    known: int
+
+    def sums(self, beta: float) -> Floats:
+        """Sum of e^(beta (s - 1)) over the cases with each solution, for each target, [q, s]."""
+        found: Floats = _sums(self.similarity, self.solution, len(self.prior), np.float32(beta))
+        return found
+
+    def chances(self, beta: float, alpha: float) -> Floats:
+        """Chance of each solution for each target, [q, s]."""
+        sums = self.sums(beta) + alpha * self.prior
+        chances: Floats = sums / sums.sum(axis=1, keepdims=True)
+        return chances
+
+    def log_losses(self, beta: float, alphas: Floats) -> Floats:
+        """Of what was done, over all targets, for each alpha [a]."""
+        sums = self.sums(beta)
+        top = sums[np.arange(len(sums)), self.mine][:, None] + alphas * self.prior[self.mine, None]
+        below = sums.sum(axis=1)[:, None] + alphas
+        losses: Floats = -np.log(np.maximum(top / below, 1e-300)).mean(axis=0)
+        return losses
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the soft kernel needs besides weights, and how well it then predicts: log-loss."""
+
+    beta: float
+    alpha: float
+    log_loss: float
+
+
+def fit_constants(
+    soft: Soft,
+    weights: Floats,
+    known: Ints,
+    asked: Ints,
+    most: int = 60_000,
+    start: Constants | None = None,
+) -> Constants:
+    """The beta and alpha under which these weights predict best: a search from coarse to fine,
+    beginning near `start` if that is given."""
+    rng = np.random.default_rng(len(known))
+    some = known if len(known) <= most else rng.choice(known, most, replace=False)
+    share = len(some) / len(known)
+    near = soft.similarities(asked, some, weights)
+
+    def tried(log_beta: float) -> Constants:
+        beta = float(np.exp(log_beta))
+        losses = near.log_losses(beta, _ALPHAS * share)
+        best = int(losses.argmin())
+        return Constants(beta, float(_ALPHAS[best]), float(losses[best]))
+
+    at, step = (np.log(30.0), 0.8) if start is None else (np.log(start.beta), 0.2)
+    found = tried(at)
+    while step > 0.05:
+        there = min((tried(at - step), tried(at + step)), key=lambda one: one.log_loss)
+        if there.log_loss < found.log_loss - 1e-6:
+            at, found = np.log(there.beta), there
+        else:
+            step /= 2.0
+    return found
+
+
+def _rounded(column: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
+    """A column's values, if need be rounded to some of them, and which one each case has."""
+    values, codes = np.unique(column, return_inverse=True)
+    if len(values) > _VALUES:
+        marks = np.linspace(0, len(column) - 1, _VALUES).astype(int)
+        kept = np.unique(np.sort(column)[marks])
+        edges = (kept[1:] + kept[:-1]) / 2
+        values, codes = kept, np.searchsorted(edges, column)
+    return values, codes.reshape(-1).astype(np.int16)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[no-untyped-def]
+    solution, mine, prior = done
+    targets, table, codes = local
+    beta = scale.sum()
+    log = 0.0
+    by = np.zeros(len(codes) + 1)
+    for q in range(len(mine)):
+        similarity = similarities[q]
+        # Far cases count for nothing, beside the nearest or beside what is added for them.
+        near = np.flatnonzero(similarity > max(similarity.max() - _FAR / beta, 0.0))
+        worth = np.exp(beta * (similarity[near].astype(np.float64) - 1.0))
+        same = solution[near] == mine[q]
+        top = (worth * same).sum() + alpha * prior[mine[q]]
+        below = worth.sum() + alpha
+        log += np.log(top / below)
+        slope = worth * (same / top - 1.0 / below)
+        for place in range(len(codes)):
+            row = table[place, targets[place, q]]
+            moved = 0.0
+            for some in range(len(near)):
+                moved += slope[some] * (row[codes[place, near[some]]] - 1.0)
+            by[place] += scale[place] * moved
+        by[-1] += alpha * (prior[mine[q]] / top - 1.0 / below)
+    return log, by
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _rule_gradient(similarities, done, local, share, edge, added):  # type: ignore[no-untyped-def]
+    solution, mine, prior = done
+    targets, table, codes = local
+    above, cap, fallback = edge
+    log = 0.0
+    by = np.zeros(len(codes) + 1)
+    for q in range(len(mine)):
+        similarity = similarities[q]
+        inside = np.flatnonzero(similarity > above)
+        # The case at the edge moves it; a threshold stays where it is.
+        last, at = -1, above
+        if len(inside) > cap or (not len(inside) and fallback):
+            among = inside if len(inside) else np.arange(len(similarity))
+            room = int(cap if len(inside) else min(fallback, len(among)))
+            last = among[np.argpartition(-similarity[among], room - 1)[room - 1]]
+            at = similarity[last]
+        near = np.flatnonzero(similarity > max(at - _FAR * _WIDTH, -0.5))
+        counted = 1.0 / (1.0 + np.exp((at - similarity[near]) / _WIDTH))
+        same = solution[near] == mine[q]
+        top = (counted * same).sum() + added
+        below = counted.sum() + added * len(prior)
+        log += np.log(top / below)
+        slope = counted * (1.0 - counted) / _WIDTH * (same / top - 1.0 / below)
+        for place in range(len(codes)):
+            row = table[place, targets[place, q]]
+            moved = 0.0
+            for some in range(len(near)):
+                moved += slope[some] * (row[codes[place, near[some]]] - similarity[near[some]])
+            if last >= 0:
+                moved -= slope.sum() * (row[codes[place, last]] - similarity[last])
+            by[place] += share[place] * moved
+    return log, by
+
+
+# Feature after feature over all known cases: so each inner loop is simple enough to be done for
+# several cases at once.
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _similarities(targets, table, codes, own, record, share):  # type: ignore[no-untyped-def]
+    features, count = codes.shape
+    found = np.zeros((len(own), count), np.float32)
+    for q in range(len(own)):
+        line = found[q]
+        for place in range(features):
+            row = table[place, targets[place, q]] * share[place]
+            column = codes[place]
+            for at in range(count):
+                line[at] += row[column[at]]
+        for at in range(count):
+            if record[at] == own[q]:
+                line[at] = -1.0
+    return found
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _sums(similarity, solution, solutions, beta):  # type: ignore[no-untyped-def]
+    sums = np.zeros((len(similarity), solutions))
+    least = max(0.0, 1.0 - _FAR / beta)
+    for q in range(len(similarity)):
+        line = similarity[q]
+        for at in range(len(line)):
+            if line[at] >= least:
+                sums[q, solution[at]] += np.exp(beta * (line[at] - np.float32(1.0)))
+    return sums

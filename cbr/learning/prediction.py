@@ -1,0 +1,157 @@
+"""Predict: the chance of each solution in cases that are not among the known ones.
+
+Cases are parted by record and never by decision: decisions of one game know too much of each other.
+There are two predictors:
+
+rule   the retrieval policy, with one case of each solution added (so that no chance is 0)
+soft   the soft kernel, whose two constants are fitted on the cases that are known
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue, EmptyStage
+from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.measure import Bound
+from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.ranking import RetrievalPolicy, capped, millionths, within
+from cbr.retrieval.retriever import Retriever
+from cbr.store.arrays import Cases, Floats, Ints, Vectors
+
+#: Cases that the soft kernel compares with, at most.
+_KNOWN = 60_000
+#: Share of the known records on which its constants are fitted, and cases of them.
+_FIT, _FITTED = 0.15, 1_500
+#: Targets that are compared at a time.
+_AT_ONCE = 250
+
+
+@dataclass(frozen=True)
+class Split:
+    """Cases that are known and cases that are asked for, by place; of different records.
+
+    Where they overlap (`leave_out`), the own record of a case does not count.
+    """
+
+    known: Ints
+    asked: Ints
+    leave_out: bool = False
+
+
+def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
+    """The last records are asked for, by what was before."""
+    if not 0.0 < last < 1.0:
+        raise BadValue(f"the last {last:g} of the records; it must be between 0 and 1")
+    records = np.unique(cases.record)
+    edge = records[int(len(records) * (1.0 - last))]
+    return [_split(cases.record >= edge)]
+
+
+def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[Split]:
+    """Each record is asked for once, by the records of all other folds."""
+    records, of_case = np.unique(cases.record, return_inverse=True)
+    if not 2 <= folds <= len(records):
+        raise BadValue(f"{folds} folds of {len(records)} records; give 2 to {len(records)}")
+    fold = rng.permutation(len(records)) % folds
+    return [_split(fold[of_case] == number) for number in range(folds)]
+
+
+def leave_one_out(cases: Cases) -> list[Split]:
+    """Each record is asked for by all others."""
+    if len(np.unique(cases.record)) < 2:
+        raise EmptyStage("all cases are of one record, so no other can be asked; build more")
+    everything = np.arange(len(cases))
+    return [Split(everything, everything, leave_out=True)]
+
+
+def _split(asked: NDArray[np.bool_]) -> Split:
+    split = Split(np.flatnonzero(~asked), np.flatnonzero(asked))
+    if not len(split.known) or not len(split.asked):
+        raise EmptyStage("too few records to part them; build more")
+    return split
+
+
+def some_of(places: Ints, most: int, rng: np.random.Generator) -> Ints:
+    """At most so many places, in order."""
+    return np.sort(rng.permutation(places)[: max(1, most)])
+
+
+def by_rule(
+    cases: Cases, measures: Sequence[Bound], policy: RetrievalPolicy, weights: Floats, task: Split
+) -> Floats:
+    """Chances by the retrieval policy, with one case of each solution added."""
+    known = cases if task.leave_out else cases.take(task.known)
+    vectors = known.vectors()
+    index = Scan(vectors, measures) if task.leave_out else Trie(vectors, measures)
+    mine = Retriever(vectors, measures, weights, policy, index)
+    if task.leave_out:
+        taken = np.array(list(_without_own(mine, cases, task.asked)))
+    else:
+        taken = mine.many(cases.values[task.asked]).taken
+    added: Floats = taken + 1.0
+    chances: Floats = added / added.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _without_own(mine: Retriever, cases: Cases, asked: Ints) -> Iterator[Floats]:
+    """Retrieved cases by solution for each target, its own record left out."""
+    vectors, reach = mine.vectors, mine.policy.looks
+    if not mine.policy.takes_all:
+        raise BadValue(
+            f"leaving one out goes with the policies threshold, top and radius, "
+            f"not {mine.policy.name!r}"
+        )
+    place = dict(zip(vectors.case_ids.tolist(), _vector_of_case(vectors), strict=True))
+    of_record: dict[int, list[int]] = {}
+    for at, record in enumerate(cases.record.tolist()):
+        of_record.setdefault(record, []).append(at)
+    for at in asked.tolist():
+        counts = vectors.counts.copy()
+        for other in of_record[int(cases.record[at])]:
+            counts[place[int(cases.ids[other])], cases.solution[other]] -= 1
+        left = np.flatnonzero(counts.any(axis=1))
+        similarity = mine.score(cases.values[at], mine.weights, left)
+        held = counts[left].sum(axis=1)
+        near = np.flatnonzero(within(similarity, held, reach))
+        order = near[np.lexsort((left[near], -millionths(similarity[near])))]
+        inside = bool(len(order)) and similarity[order[0]] > reach.above - 1e-6
+        room = max(reach.cap if inside else reach.fallback, 1.0)
+        share = capped(millionths(similarity[order]), held[order], room)
+        yield share @ counts[left[order]]
+
+
+def _vector_of_case(vectors: Vectors) -> list[int]:
+    return np.repeat(np.arange(len(vectors)), np.diff(vectors.start)).tolist()
+
+
+def by_soft(
+    cases: Cases, measures: Sequence[Bound], weights: Floats, task: Split
+) -> tuple[Floats, Constants]:
+    """Chances by the soft kernel, with the constants that suit the weights best."""
+    soft = Soft.of(cases, measures)
+    rng = np.random.default_rng(len(task.known))
+    records = np.unique(cases.record[task.known])
+    held = np.isin(cases.record, rng.choice(records, max(1, int(_FIT * len(records)))))
+    fitted = task.known[held[task.known]]
+    rest = task.known[~held[task.known]]
+    constants = fit_constants(soft, weights, rest, some_of(fitted, _FITTED, rng), _KNOWN)
+    some = some_of(task.known, _KNOWN, rng)
+    # Alpha is for as many cases as it was fitted on.
+    alpha = constants.alpha * len(some) / len(rest)
+    chances = [
+        soft.similarities(part, some, weights).chances(constants.beta, alpha)
+        for part in np.array_split(task.asked, -(-len(task.asked) // _AT_ONCE))
+    ]
+    return np.concatenate(chances), constants
+
+
+def log_loss(chances: Floats, done: Ints) -> Floats:
+    """Minus the logarithm of the chance that was given to what was done, [q]."""
+    loss: Floats = -np.log(np.maximum(chances[np.arange(len(done)), done], 1e-12))
+    return loss

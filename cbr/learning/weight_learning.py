@@ -1,0 +1,292 @@
+"""Weights learned from the cases themselves.
+
+They are those under which the recorded solutions are likeliest, each case left out together with
+all others of its record: by the soft kernel and by retrieval made soft (`kernel`), added up.
+The two want somewhat different weights, as the kernel has a bandwidth of its own and retrieval a
+fixed threshold. Steps follow the gradient (Adam) on draws of some cases against many others. A part
+of the records is kept apart, and decides how far to go: neither predictor may lose by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cbr.errors import BadValue, EmptyStage
+from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.learning.prediction import log_loss
+from cbr.measure import Bound
+from cbr.plugging.plugins import default_plugins, plugins_with
+from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.retriever import Retriever, retriever_of
+from cbr.store.arrays import Cases, Floats, Ints
+from cbr.store.casebase import Casebase
+from cbr.weights import Weights
+from cbr.workers import in_order
+
+#: Cases drawn for one step, and others that they are compared with.
+_ASKED, _KNOWN = 64, 60_000
+#: Share of the records kept apart, and cases of them that are looked at.
+_APART, _LOOKED_AT = 0.2, 5_000
+#: Cases of them by which the soft kernel is judged.
+_FITTED = 1_500
+#: Where on the way weights are judged.
+_LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+
+#: Steps along the gradient, at most.
+STEPS = 300
+
+#: Called with steps done, steps in all, and steps done.
+Progress = Callable[[float, float, int], None]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """How well weights predict records kept apart: the soft kernel with its constants, log-loss
+    included, and the log-loss of the retrieval rule."""
+
+    soft: Constants
+    rule: float
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Weights, scaled so that the highest is 100, and what they gain on records kept apart."""
+
+    weights: Floats
+    before: Predicted
+    after: Predicted
+
+    @property
+    def gains(self) -> dict[str, Any]:
+        """What a weights file says of how its weights were found."""
+        before, after = self.before, self.after
+        soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
+        rule = {"before": before.rule, "after": after.rule}
+        constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
+        return {"log_loss": {"soft": soft, "rule": rule}, **constants}
+
+
+def learn(
+    cases: Cases,
+    measures: Sequence[Bound],
+    policy: RetrievalPolicy,
+    start: Floats,
+    *,
+    seed: int = 0,
+    steps: int = STEPS,
+    progress: Progress | None = None,
+) -> Learned:
+    """Learn weights for some cases, beginning with `start`."""
+    rng = np.random.default_rng([seed, len(cases)])
+    soft = Soft.of(cases, measures)
+    train, apart = _parted(cases, rng)
+    judge = _Judge(cases, measures, policy, soft, train, apart)
+    first = judge.of(start)
+    # A weight of 0 has no gradient in its logarithm, so it begins as a small one.
+    begin = np.maximum(start, 0.02 * start.max())
+    kernel = first.predicted.soft
+    climb = _Climb(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
+    looks = {max(1, round(share * steps)) for share in _LOOKS}
+    tried = []
+    for taken in range(1, steps + 1):
+        asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
+        known = rng.choice(train, min(_KNOWN, len(train)), replace=False)
+        *scale, alpha = np.exp(climb.at)
+        by_kernel, by_rule = soft.gradients(
+            asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
+        )
+        # The kernel finds the features that tell; the rule alone might gather on any one of them,
+        # as its threshold is easier to reach with few features. So it comes in by and by.
+        climb.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
+        if taken in looks:
+            tried.append(judge.of(np.exp(climb.mean[:-1] - climb.mean[:-1].max())))
+        if progress:
+            progress(taken, steps, taken)
+    best = _fairest(first, tried)
+    return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
+
+
+class Lesson(NamedTuple):
+    """What came of one stage: its weights by feature, and how they were found, or why not."""
+
+    stage: str
+    weights: dict[str, float]
+    found: dict[str, Any] | None
+    refused: str = ""
+
+
+def learn_weights(
+    file: Path,
+    stages: Sequence[str] = (),
+    *,
+    first: float = 1.0,
+    steps: int = STEPS,
+    seed: int = 0,
+    pool: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[Weights, list[Lesson]]:
+    """Weights for some stages of a casebase (none: all that have cases), from the first share of
+    its records; a stage with too few cases keeps its own. Workers take a stage each."""
+    if not 0.0 < first <= 1.0:
+        raise BadValue(f"--first {first:g} must be above 0 and at most 1")
+    with Casebase.open(file) as base:
+        domain = base.domain
+        stages = list(stages) or [stage for stage in base.stages if base.count(stage)]
+    lessons: list[Lesson] = []
+
+    def tell(done: float, _of: float = 0.0, _count: int = 0) -> None:
+        if progress:
+            so_far = steps * len(lessons) + done
+            progress(so_far, steps * len(stages), int(so_far))
+
+    work = partial(
+        _learn_stage,
+        file=Path(file),
+        first=first,
+        steps=steps,
+        seed=seed,
+        plugin_files=tuple(map(str, default_plugins().files)),
+        progress=tell if pool is None else None,
+    )
+    for lesson in in_order(pool, work, stages):
+        lessons.append(lesson)
+        tell(0.0)
+    told = {lesson.stage: lesson.found for lesson in lessons if lesson.found is not None}
+    if not told:
+        why = "; ".join(lesson.refused for lesson in lessons) or "it has no cases"
+        raise EmptyStage(f"nothing can be learned from {file}: {why}")
+    made_by = {"made_by": "cbr learn-weights", "casebase": Path(file).name, "seed": seed}
+    weights = {lesson.stage: lesson.weights for lesson in lessons}
+    return Weights(weights, domain, made_by | {"first": first, "stages": told}), lessons
+
+
+def _learn_stage(
+    stage: str,
+    *,
+    file: Path,
+    first: float,
+    steps: int,
+    seed: int,
+    plugin_files: tuple[str, ...],
+    progress: Progress | None,
+) -> Lesson:
+    plugins_with(plugin_files)
+    with Casebase.open(file) as base:
+        cases, digest = base.read_cases(stage), base.digest(stage)
+        mine = retriever_of(base, stage, index="scan")
+    records = np.unique(cases.record)
+    edge = records[max(1, int(len(records) * first)) - 1]  # as `predict.split_by_time` parts them
+    names = [feature.name for feature in cases.case_type.indexed]
+    weights, told, refused = mine.weights, None, ""
+    try:
+        found = learn(
+            cases.take(cases.record <= edge),
+            mine.measures,
+            mine.policy,
+            weights,
+            seed=seed,
+            steps=steps,
+            progress=progress,
+        )
+        weights, told = found.weights, {"digest": digest, "steps": steps, **found.gains}
+    except EmptyStage as error:
+        refused = str(error)
+    rounded = [round(weight, 3) for weight in weights.tolist()]
+    return Lesson(stage, dict(zip(names, rounded, strict=True)), told, refused)
+
+
+class _Climb:
+    """Steps along gradients (Adam, with smaller and smaller steps)."""
+
+    def __init__(self, at: Floats, steps: int) -> None:
+        self.at, self.steps, self.taken = at, steps, 0
+        #: The mean of many steps: each alone follows its draw.
+        self.mean = at
+        self._moment, self._square = np.zeros(len(at)), np.zeros(len(at))
+
+    def step(self, gradient: Floats) -> None:
+        self.taken += 1
+        self._moment = 0.9 * self._moment + 0.1 * gradient
+        self._square = 0.99 * self._square + 0.01 * gradient**2
+        moment = self._moment / (1.0 - 0.9**self.taken)
+        square = self._square / (1.0 - 0.99**self.taken)
+        size = 0.06 * (1.0 - 0.9 * self.taken / self.steps)
+        self.at = self.at + size * moment / (np.sqrt(square) + 1e-8)
+        self.mean = 0.95 * self.mean + 0.05 * self.at
+
+
+class _Tried(NamedTuple):
+    weights: Floats
+    predicted: Predicted
+
+
+class _Judge:
+    """The records kept apart, which say how good weights are."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        measures: Sequence[Bound],
+        policy: RetrievalPolicy,
+        soft: Soft,
+        train: Ints,
+        apart: Ints,
+    ) -> None:
+        vectors = cases.take(train).vectors()
+        none = np.ones(len(measures))
+        self.mine = Retriever(vectors, measures, none, policy, Trie(vectors, measures))
+        self.soft, self.train, self.apart = soft, train, apart
+        self.asked, self.done = cases.values[apart], cases.solution[apart]
+        self.kernel: Constants | None = None
+
+    def of(self, weights: Floats) -> _Tried:
+        # From one look to the next they change little, so the search begins with the last ones.
+        kernel = fit_constants(
+            self.soft, weights, self.train, self.apart[:_FITTED], start=self.kernel
+        )
+        self.kernel = kernel
+        taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
+        rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
+        return _Tried(weights, Predicted(kernel, float(rule.mean())))
+
+
+def _fairest(first: _Tried, tried: Sequence[_Tried]) -> _Tried:
+    """The weights by which both predictors gain, the smaller of their gains as large as can be,
+    each as a share of the most it gained; the first where there are none."""
+    gains = np.array([_losses(first) - _losses(one) for one in tried])
+    most = gains.max(axis=0)
+    if (most <= 0.0).any():
+        return first
+    least = (gains / most).min(axis=1)
+    return tried[int(least.argmax())] if least.max() > 0.0 else first
+
+
+def _losses(tried: _Tried) -> Floats:
+    return np.array([tried.predicted.soft.log_loss, tried.predicted.rule])
+
+
+def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Cases to learn from and cases to look at, of different records."""
+    records = np.unique(cases.record)
+    if len(np.unique(cases.solution)) < 2:
+        raise EmptyStage(
+            f"stage {cases.case_type.stage!r} has cases of one solution only, so there is nothing "
+            "to learn"
+        )
+    if len(records) < 20:
+        raise EmptyStage(
+            f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "
+            f"learned from 20 or more"
+        )
+    chosen = rng.choice(records, max(2, int(_APART * len(records))), replace=False)
+    held = np.isin(cases.record, chosen)
+    looked_at = np.flatnonzero(held)
+    return np.flatnonzero(~held), rng.permutation(looked_at)[:_LOOKED_AT]

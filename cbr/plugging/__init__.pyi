@@ -1,0 +1,9 @@
+from .guard import frozen as frozen
+from .guard import guarded as guarded
+from .guard import one_line as one_line
+from .hookspecs import hook as hook
+from .plugins import Plugins as Plugins
+from .plugins import default_plugins as default_plugins
+from .plugins import plugins_with as plugins_with
+from .plugins import use_plugins as use_plugins
+from .policy import Policy as Policy

@@ -1,0 +1,44 @@
+"""A policy: a named function with parameters, which a plugin may add.
+
+Retrieval policies and reuse policies differ in what they are given and what they return; this is
+what they share: a name, parameters from a spec, and a guard around a stranger's code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from cbr.plugging.guard import guarded
+from cbr.spec import Spec, settle
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`function(given, **parameters)`, known by its name."""
+
+    name: str
+    function: Callable[..., Any]
+    parameters: Mapping[str, Any] | None = None
+
+    kind: ClassVar[str] = "policy"
+
+    def bind(self, spec: Spec) -> Self:
+        """The policy with the parameters of a spec over its defaults."""
+        return dataclasses.replace(self, parameters=settle(self.function, 1, spec))
+
+    @property
+    def settled(self) -> Mapping[str, Any]:
+        """The parameters given, or the defaults."""
+        if self.parameters is None:
+            return settle(self.function, 1, Spec(self.name))
+        return self.parameters
+
+    def __call__(self, given: Any) -> Any:
+        """What the function gives, as numbers."""
+        import numpy as np
+
+        with guarded(f"{self.kind} {self.name!r}"):
+            return np.array(self.function(given, **self.settled), np.float64)

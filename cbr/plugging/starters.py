@@ -1,0 +1,268 @@
+"""Starters: working plugins to begin from, each with a test."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+
+from cbr.case import RESERVED, CaseType, Feature
+from cbr.errors import BadValue, NoSuchName
+
+_SIMILARITY = '''\
+"""A local similarity.
+
+Try it on any number feature of a casebase:
+
+    cbr query cars.db --case price=7000 --plugin FILE \\
+        --similarity "price=NAME?reach=2000"
+"""
+
+import cbr
+
+
+@cbr.similarity("NAME")
+def FUNCTION(a, b, reach=10.0):
+    """1 for equal values, falling evenly to 0 at a distance of `reach`."""
+    return max(0.0, 1.0 - abs(a - b) / reach)
+'''
+
+_SIMILARITY_TEST = """\
+from STEM import FUNCTION
+
+from cbr.testing import check_similarity
+
+
+def test_FUNCTION():
+    check_similarity(FUNCTION)
+    check_similarity(FUNCTION, reach=2.5)
+    assert FUNCTION(3, 8) == 0.5
+"""
+
+_FEATURE = '''\
+"""A feature of a case type, computed from a batch of situations.
+
+Take it in with
+
+    cbr rebuild FILE.db --features +FUNCTION --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.feature("FUNCTION", case_type="DOMAIN", meaning="ONE for each TWO", range=(LOW, HIGH))
+def FUNCTION(situations):
+    """One value for each situation; columns are arrays."""
+    return situations["ONE"] / (abs(situations["TWO"]) + 1)
+'''
+
+_FEATURE_TEST = """\
+from STEM import FUNCTION
+
+from cbr.testing import check_feature
+
+
+def test_FUNCTION():
+    check_feature(FUNCTION, {"ONE": [LOW, HIGH], "TWO": [7.0, 2.0]})
+"""
+
+_POLICY = '''\
+"""A retrieval policy and a reuse policy.
+
+Try them with
+
+    cbr query cars.db --case price=7000 --plugin FILE \\
+        --policy "NAME?gap=0.05" --reuse NAME-solution
+"""
+
+import cbr
+
+
+@cbr.retrieval_policy("NAME")
+def FUNCTION(ranking, gap=0.02):
+    """Everything nearly as similar as the best: the share of each ranked vector, 0 or 1."""
+    return (ranking.similarity >= ranking.similarity.max() - gap).astype(float)
+
+
+@cbr.reuse_policy("NAME-solution")
+def FUNCTION_solution(retrieved, power=2.0):
+    """A score for each solution: its cases, each counting by its similarity to a power."""
+    return (retrieved.similarity**power) @ retrieved.counts
+'''
+
+_POLICY_TEST = """\
+from STEM import FUNCTION, FUNCTION_solution
+
+from cbr.testing import check_retrieval_policy, check_reuse_policy
+
+
+def test_FUNCTION():
+    check_retrieval_policy(FUNCTION)
+    check_reuse_policy(FUNCTION_solution, power=3.0)
+"""
+
+_CASE_TYPE = '''\
+"""A domain of one's own: what a case is.
+
+Cases come from a table with these columns:
+
+    minutes,leaf,solution,outcome
+    3,black,good,2.5
+
+    cbr build teas.csv --type FUNCTION --plugin FILE
+"""
+
+import cbr
+
+
+@cbr.hook
+def cbr_case_types():
+    return [
+        cbr.CaseType(
+            "FUNCTION",
+            features=[
+                cbr.Feature("minutes", "how long it brewed", range=(0, 10), weight=3),
+                cbr.Feature("leaf", "what was brewed", values=("black", "green")),
+            ],
+            solutions=["weak", "good", "bitter"],
+        )
+    ]
+'''
+
+_CASE_TYPE_TEST = """\
+from pathlib import Path
+
+import STEM
+
+from cbr import build
+from cbr.plugging import Plugins
+
+
+def test_FUNCTION(tmp_path):
+    table = tmp_path / "teas.csv"
+    table.write_text("minutes,leaf,solution,outcome\\n3,black,good,2.5\\n")
+    plugins = Plugins().load([Path(STEM.__file__)])
+    assert plugins.problems == []
+    report = build([table], tmp_path / "teas.db", "FUNCTION", plugins=plugins)
+    assert report.cases == {"FUNCTION": 1}
+"""
+
+_ARENA = '''\
+"""An arena: where evolution tries weights.
+
+Try it with
+
+    cbr evolve cars.db --arena "NAME?last=0.3" --out evolved.json --plugin FILE
+"""
+
+import cbr
+
+
+def open_arena(file, rows, together, last=0.3, block=20):
+    """For one casebase: the chance that its cases give to what was done in the last records."""
+    import numpy as np
+
+    from cbr.retrieval import retriever_of
+
+    with cbr.Casebase.open(file) as base:
+        [stage] = base.stages
+        cases = base.read_cases(stage)
+        edge = np.quantile(cases.record, 1 - last)
+        asked = cases.take(cases.record > edge)
+        known = retriever_of(base, stage, vectors=cases.take(cases.record <= edge).vectors())
+
+    def play(weights, blocks, seed):
+        """Scores [n, blocks]; block b of a seed is the same for every row of weights [n, d]."""
+        scores = np.empty((len(weights), blocks))
+        for b in range(blocks):
+            some = np.random.default_rng([seed, b]).integers(0, len(asked), block)
+            for n, row in enumerate(weights):
+                taken = known.many(asked.values[some], np.tile(row, (block, 1))).taken
+                right = taken[np.arange(block), asked.solution[some]]
+                scores[n, b] = (right / taken.sum(axis=1)).mean()
+        return scores
+
+    return cbr.Contest(play, unit="share right", trial="case", trials=block)
+
+
+@cbr.hook
+def cbr_arenas():
+    return [cbr.Arena("NAME", open=open_arena, meaning="prediction of the last records")]
+'''
+
+_ARENA_TEST = """\
+import STEM
+
+import cbr
+from cbr.testing import check_arena
+
+
+def test_FUNCTION(tmp_path):
+    tea = cbr.CaseType("tea", [cbr.Feature("minutes", range=(0, 10))], ["weak", "good"])
+    file = tmp_path / "tea.db"
+    with cbr.Casebase.create(file, [tea]) as base, base.transaction():
+        minutes, taste = [1, 2, 3, 4, 5, 6], ["weak", "weak", "weak", "good", "good", "good"]
+        base.add("tea", {"minutes": minutes}, taste, [None] * 6, [None] * 6, range(6))
+    check_arena(STEM.open_arena(file, 1, False, last=0.5, block=3), dimensions=1)
+"""
+
+#: What a feature starter is for, if nothing else is asked for.
+_CAR = CaseType(
+    "car",
+    features=[Feature("price", range=(0, 20000)), Feature("age", range=(0, 20))],
+    solutions=["fair"],
+)
+
+STARTERS = {
+    "similarity": (_SIMILARITY, _SIMILARITY_TEST),
+    "feature": (_FEATURE, _FEATURE_TEST),
+    "policy": (_POLICY, _POLICY_TEST),
+    "case-type": (_CASE_TYPE, _CASE_TYPE_TEST),
+    "arena": (_ARENA, _ARENA_TEST),
+}
+
+
+def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> list[Path]:
+    """Write the starter of a kind and its test beside it; the two paths.
+
+    A feature is one of `case_type`, or of the others of its domain that have what it is made of.
+    """
+    if kind not in STARTERS:
+        raise NoSuchName("kind of starter", kind, STARTERS)
+    path = Path(file)
+    plain = path.stem.isidentifier() and path.stem == path.stem.lower()
+    if path.suffix != ".py" or not plain or keyword.iskeyword(path.stem) or path.stem in RESERVED:
+        raise BadValue(
+            f"{path.name!r} must be a lower-case Python module name such as my_plugin.py"
+        )
+    test = path.with_name(f"test_{path.name}")
+    for target in (path, test):
+        if target.exists():
+            raise BadValue(f"{target} exists already; choose another name")
+    if not path.parent.is_dir():
+        raise BadValue(f"{path.parent} is no folder; create it first")
+    one, two = _two_numbers(case_type)
+    low, high = one.range or (0, 1)
+    for target, text in zip((path, test), STARTERS[kind], strict=True):
+        for mark, value in {
+            "DOMAIN": case_type.domain,
+            "ONE": one.name,
+            "TWO": two.name,
+            "LOW": f"{min(low, 0):g}",
+            "HIGH": f"{high:g}",
+            "FILE.db": "CASEBASE.db",
+            "FUNCTION": path.stem,
+            "NAME": path.stem.replace("_", "-"),
+            "FILE": path.name,
+            "STEM": path.stem,
+        }.items():
+            text = text.replace(mark, value)
+        target.write_text(text, "utf-8")
+    return [path, test]
+
+
+def _two_numbers(case_type: CaseType) -> tuple[Feature, Feature]:
+    """Two features to make another from."""
+    numbers = [feature for feature in case_type.features if feature.is_number]
+    if not numbers:
+        raise BadValue(f"case type {case_type.name!r} has no number to make a feature from")
+    return numbers[0], numbers[1 % len(numbers)]

@@ -1,0 +1,166 @@
+"""Embeddings: vectors as points whose inner product is, nearly, the similarity of two cases.
+
+Each feature is compared at anchors: all its values where they are few or words, else some that lie
+evenly among the vectors. A vector is written by the anchors between which its values lie, a target
+by its similarity to every anchor. Multiplied with the weights on the target's side, the inner
+product is the weighted similarity: exactly where the anchors are all values, whatever the measure,
+and interpolated elsewhere. So the vectors need know neither weights nor measures (`spread_out`).
+
+Graphs and clusters need points that lie close together where cases are alike. For one set of
+weights the similarities among the anchors are taken apart into their main directions, and points
+have a few of those (`compressed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.measure import Bound
+from cbr.store.arrays import Floats, Vectors
+
+Points = NDArray[np.float32]
+
+#: Vectors that are spread over all anchors at a time, and by which directions are judged.
+_AT_A_TIME = 16_384
+#: Directions of a feature whose strength is below this part of its strongest are noise.
+_NOISE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors:
+    """For each feature some of its values, in order; `words` says which features are categories."""
+
+    values: Sequence[Points]
+    words: Sequence[bool]
+
+    @classmethod
+    def choose(cls, vectors: Vectors, few: int, many: int) -> Anchors:
+        """All values of a feature that has up to `few`, or is a category; `many` of the others."""
+        words = [not feature.is_number for feature in vectors.case_type.indexed]
+        values = []
+        for word, (distinct, of_vector) in zip(words, vectors.columns, strict=True):
+            if not word and len(distinct) > max(few, 2):
+                places = np.linspace(0, len(of_vector) - 1, max(many, 2)).astype(int)
+                distinct = distinct[np.unique(np.sort(of_vector)[places])]
+            values.append(distinct)
+        return cls(values, words)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where the anchors of each feature begin when all stand in one row, and where they end."""
+        return [0, *np.cumsum([len(values) for values in self.values]).tolist()]
+
+    def spread(self, values: NDArray[np.float32]) -> Points:
+        """Vectors [n, d] over all anchors [n, a]: each value shared by the two it lies between."""
+        out = np.zeros((len(values), self.ends[-1]), np.float32)
+        row = np.arange(len(values))
+        for place, (anchors, begin) in enumerate(zip(self.values, self.ends, strict=False)):
+            if len(anchors) == 1:
+                out[:, begin] = 1.0
+                continue
+            below = np.searchsorted(anchors, values[:, place], "right") - 1
+            below = np.clip(below, 0, len(anchors) - 2)
+            low, high = anchors[below].astype(np.float64), anchors[below + 1].astype(np.float64)
+            part = np.clip((values[:, place] - low) / (high - low), 0.0, 1.0)
+            out[row, begin + below] = 1.0 - part
+            out[row, begin + below + 1] = part
+        return out
+
+    def similarities(self, measures: Sequence[Bound], targets: NDArray[np.float32]) -> Floats:
+        """Similarity of targets [q, d] to all anchors [q, a]."""
+        found = []
+        for bound, anchors, column in zip(measures, self.values, targets.T, strict=True):
+            each, which = np.unique(column, return_inverse=True)
+            found.append(bound.grid(each, anchors)[which.reshape(-1)])
+        return np.concatenate(found, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Vectors and targets as points; `of_vector` and `of_target` [a, dimensions] lead from anchors
+    to points, and are missing where the anchors themselves are the dimensions."""
+
+    anchors: Anchors
+    of_vector: Points | None = None
+    of_target: Points | None = None
+
+    @property
+    def dimensions(self) -> int:
+        return self.anchors.ends[-1] if self.of_vector is None else self.of_vector.shape[1]
+
+    def vectors(self, values: NDArray[np.float32]) -> Points:
+        """Points of vectors [n, d]."""
+        if self.of_vector is None:
+            return self.anchors.spread(values)
+        out = np.empty((len(values), self.dimensions), np.float32)
+        for at in range(0, len(values), _AT_A_TIME):
+            part = slice(at, at + _AT_A_TIME)
+            out[part] = self.anchors.spread(values[part]) @ self.of_vector
+        return out
+
+    def targets(
+        self, measures: Sequence[Bound], targets: NDArray[np.float32], weights: Floats
+    ) -> Points:
+        """Points of targets [q, d]; `weights` [q, d] count where the embedding has none in it."""
+        similar = self.anchors.similarities(measures, targets)
+        if self.of_target is None:
+            relative = weights / weights.sum(axis=1, keepdims=True)
+            similar *= np.repeat(relative, np.diff(self.anchors.ends), axis=1)
+            return similar.astype(np.float32)
+        return similar.astype(np.float32) @ self.of_target
+
+
+def spread_out(vectors: Vectors, few: int, many: int) -> Embedding:
+    """An embedding that serves any weights and measures: the anchors are its dimensions."""
+    return Embedding(Anchors.choose(vectors, few, many))
+
+
+def compressed(
+    vectors: Vectors, measures: Sequence[Bound], weights: Floats, many: int, dimensions: int
+) -> Embedding:
+    """An embedding for one set of weights, in which squared distance is twice what is lost."""
+    anchors = Anchors.choose(vectors, many, many)
+    whole = weights / weights.sum()
+    blocks = [
+        _directions(bound, values, weight)
+        for bound, values, weight in zip(measures, anchors.values, whole.tolist(), strict=True)
+    ]
+    of_vector = _along([block for block, _ in blocks])
+    of_target = _along([block for _, block in blocks])
+    # Features go together, so the vectors fill far fewer directions than their features have.
+    some = np.random.default_rng(0).integers(0, len(vectors), min(len(vectors), _AT_A_TIME))
+    points = anchors.spread(vectors.values[some]) @ of_vector
+    _, main = np.linalg.eigh(points.T.astype(np.float64) @ points)
+    main = main[:, ::-1][:, :dimensions]
+    return Embedding(anchors, _plain(of_vector @ main), _plain(of_target @ main))
+
+
+def _directions(bound: Bound, anchors: Points, weight: float) -> tuple[Floats, Floats]:
+    """Anchors of one feature as points, and what leads from similarities to them to a point.
+
+    A measure need not be symmetric, nor come from distances: what is not is left out.
+    """
+    similar = bound.grid(anchors, anchors)
+    strength, direction = np.linalg.eigh((similar + similar.T) / 2)
+    kept = strength > _NOISE * max(strength[-1], 1e-300)
+    root, direction = np.sqrt(strength[kept]), direction[:, kept]
+    return np.sqrt(weight) * direction * root, np.sqrt(weight) * direction / root
+
+
+def _along(blocks: Sequence[Floats]) -> Floats:
+    """Blocks along the diagonal of one matrix."""
+    out = np.zeros((sum(len(b) for b in blocks), sum(b.shape[1] for b in blocks)))
+    row = column = 0
+    for block in blocks:
+        out[row : row + len(block), column : column + block.shape[1]] = block
+        row, column = row + len(block), column + block.shape[1]
+    return out
+
+
+def _plain(matrix: Floats) -> Points:
+    return np.ascontiguousarray(matrix, np.float32)

@@ -1,0 +1,181 @@
+"""The kinds of index that the engine brings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cbr.measure import Bound
+from cbr.retrieval.index.base import Found, Index, IndexKind, Reach, Scan
+from cbr.store.arrays import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cbr.retrieval.index.faiss import FaissIndex
+    from cbr.retrieval.index.tree import Trie
+
+#: Comparing so many values takes no longer than loading what is compiled.
+_FEW = 100_000
+#: With fewer vectors the tree is fast however they lie.
+_MANY = 20_000
+#: Cases are sparse where those nearest to one of them lose more than this,
+_SPARSE = 0.05
+#: when so many are taken,
+_NEAREST = 20
+#: on average over so many of them.
+_SAMPLE = 32
+#: A policy that takes more cases has the tree: scoring them takes longer than finding them.
+_TAKEN = 250
+
+
+def _exact(vectors: Vectors, measures: Sequence[Bound]) -> Index:
+    from cbr.retrieval.index.tree import Trie
+
+    return Trie(vectors, measures)
+
+
+def _auto(vectors: Vectors, measures: Sequence[Bound]) -> Index:
+    if len(vectors) * len(measures) < _FEW:
+        return Scan(vectors, measures)
+    if len(vectors) < _MANY or vectors.beside is None:
+        return _exact(vectors, measures)
+    from cbr.retrieval.index.saved import path_of
+
+    stage = vectors.case_type.stage
+    saved = [kind for kind in Auto.kinds if path_of(vectors.beside, stage, kind).exists()]
+    return Auto(vectors, measures) if saved else _exact(vectors, measures)
+
+
+class Auto:
+    """The tree; where cases are sparse, a saved FAISS index that fits.
+
+    A tree cuts off branches that lose more than the nearest cases do, so it is slow only where
+    these lose much. What is chosen follows from the casebase, its indices, the weights and the
+    policy, never from a clock.
+    """
+
+    kinds = ("faiss-ivf", "faiss-hnsw")
+
+    def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
+        from cbr.retrieval.index.tree import Trie
+
+        self.vectors = vectors
+        self.measures = list(measures)
+        self.tree: Trie = Trie(vectors, measures)
+        self.told = False
+
+    def candidates(
+        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Sequence[NDArray[np.int64]]:
+        return self.chosen(weights, reach).candidates(targets, weights, reach)
+
+    def nearest(
+        self, codes: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
+    ) -> Found:
+        return self.chosen(weights, reach).nearest(codes, weights, reach)
+
+    def chosen(self, weights: NDArray[np.float64], reach: Reach) -> Trie | FaissIndex:
+        """What answers targets with these weights [q, d]."""
+        rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
+        if max(rooms) > _TAKEN or not self.sparse:
+            return self.tree
+        for index in self.saved:
+            if index.fits(weights):
+                self._tell(index.built.kind)
+                return index
+        return self.tree
+
+    def _tell(self, kind: str) -> None:
+        if not self.told:
+            self.told = True
+            warnings.warn(
+                f"cases are sparse, so --index auto uses {kind}, which may miss one; "
+                f"--index exact misses none",
+                stacklevel=2,
+            )
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether the nearest cases of some of the casebase's own lose much similarity."""
+        import numpy as np
+
+        own = np.array([feature.weight for feature in self.vectors.case_type.indexed], np.float64)
+        if not own.any():
+            return False
+        drawn = np.random.default_rng(0).choice(len(self.vectors), _SAMPLE, replace=False)
+        codes, weights = self.vectors.values[drawn], np.broadcast_to(own, (_SAMPLE, len(own)))
+        found = self.tree.nearest(codes, weights, Reach(2.0, fallback=_NEAREST))
+        lost = 1.0 - found.similarity[found.start[1:] - 1]
+        return float(lost.mean()) > _SPARSE
+
+    @cached_property
+    def saved(self) -> list[FaissIndex]:
+        """Saved indices that are of this casebase as it is."""
+        from cbr.retrieval.index.faiss import FaissIndex, Search
+        from cbr.retrieval.index.saved import fitting
+
+        found = []
+        for kind in self.kinds:
+            built = fitting(kind, self.vectors, self.measures)
+            if built is not None:
+                found.append(FaissIndex(self.vectors, self.measures, built, Search()))
+        return found
+
+
+def _flat(
+    vectors: Vectors, measures: Sequence[Bound], few: int = 0, anchors: int = 0, fetch: int = 0
+) -> Index:
+    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.saved import ready
+
+    given = {"few": few, "anchors": anchors}
+    return ready("faiss-flat", vectors, measures, given, Search(fetch))
+
+
+def _hnsw(
+    vectors: Vectors,
+    measures: Sequence[Bound],
+    dimensions: int = 0,
+    links: int = 0,
+    effort: int = 0,
+    breadth: int = 0,
+    fetch: int = 0,
+) -> Index:
+    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.saved import ready
+
+    given = {"dimensions": dimensions, "links": links, "effort": effort}
+    return ready("faiss-hnsw", vectors, measures, given, Search(fetch, breadth))
+
+
+def _ivf(
+    vectors: Vectors,
+    measures: Sequence[Bound],
+    dimensions: int = 0,
+    lists: int = 0,
+    bits: int = 0,
+    probes: int = 0,
+    fetch: int = 0,
+) -> Index:
+    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.saved import ready
+
+    given = {"dimensions": dimensions, "lists": lists, "bits": bits}
+    return ready("faiss-ivf", vectors, measures, given, Search(fetch, probes=probes))
+
+
+# A parameter of 0 is what the saved index has, or what suits.
+KINDS = (
+    IndexKind(
+        "auto", _auto, "scan for little, exact for much, a saved FAISS index where cases are sparse"
+    ),
+    IndexKind("exact", _exact, "a tree that leaves out what cannot be near"),
+    IndexKind("scan", Scan, "scores every vector"),
+    IndexKind("faiss-flat", _flat, "FAISS compares points with every vector, for any weights"),
+    IndexKind("faiss-hnsw", _hnsw, "FAISS goes from neighbour to neighbour, for one weight set"),
+    IndexKind("faiss-ivf", _ivf, "FAISS looks into the nearest clusters, for one weight set"),
+)

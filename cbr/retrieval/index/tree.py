@@ -1,0 +1,253 @@
+"""Exact search that leaves out what cannot be near: a tree over the features.
+
+Vectors are sorted by feature after feature, so each node of the tree is a run of vectors that agree
+in the first ones. A branch is cut where the similarity already lost is more than may be lost. The
+features by which most is lost come first. One with many values is cut into spans of them, where the
+similarity to a span is that to its nearest end; its true values are compared in what is left.
+
+What is found is scored like everything else, in float64 and in feature order, so the result is the
+same as that of comparing every vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import PluginFailure
+from cbr.measure import Bound
+from cbr.retrieval.index import tree_search as descent
+from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval.index.tree_search import Asked, Tree
+from cbr.store.arrays import Floats, Ints, Vectors
+
+#: A feature with more distinct values than this is cut into spans of values; a code is a byte.
+_DISTINCT = 256
+#: So many, with about as many vectors in each.
+_SPANS = 64
+#: The tree ends where its nodes hold so few vectors that looking at each costs no more.
+_LEAF = 4
+#: Numbers of 8 bytes that remembered similarities may take.
+_REMEMBERED = 8_000_000
+#: Pairs of vectors by which it is judged how much similarity a feature usually loses.
+_JUDGED = 300
+
+
+Places = NDArray[np.int32]
+
+
+class Trie:
+    """An index that finds exactly what comparing every vector finds."""
+
+    def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
+        self.vectors = vectors
+        self.measures = list(measures)
+        features = range(len(self.measures))
+        wide = [p for p in features if len(vectors.columns[p][0]) > _DISTINCT]
+        self.ends = {place: self._cut(place) for place in wide}
+        codes = np.column_stack([self._codes(place) for place in features])
+        # What a feature costs for each branching in two. Its own weight and any other may be asked
+        # for.
+        weights = np.array([bound.feature.weight for bound in self.measures])
+        power = np.array([self._loss(place) for place in features]) * (weights + 3 * weights.mean())
+        power /= np.log2(codes.max(axis=0) + 2.0)
+        self.tree = self._grow(codes, np.argsort(-power, kind="stable"))
+        self.true_values = {
+            place: vectors.values[self.tree.number, place].astype(np.float64) for place in wide
+        }
+        self.table = _Table(self.measures, [distinct for distinct, _ in vectors.columns], self.ends)
+
+    def _cut(self, place: int) -> tuple[Floats, Floats]:
+        """The ends of the spans into which a feature's values are cut; one if it must be."""
+        distinct, of_vector = self.vectors.columns[place]
+        if not self.measures[place].measure.falls:
+            return distinct[:1].astype(np.float64), distinct[-1:].astype(np.float64)
+        self._verify_falls(place)
+        marks = np.linspace(0, len(of_vector), _SPANS, endpoint=False).astype(int)
+        low = np.unique(np.sort(of_vector)[marks])
+        high = np.append(low[1:] - 1, len(distinct) - 1)
+        return distinct[low].astype(np.float64), distinct[high].astype(np.float64)
+
+    def _verify_falls(self, place: int) -> None:
+        """A look at the author's word that similarity does not rise with distance."""
+        bound, distinct = self.measures[place], self.vectors.columns[place][0]
+        spread = distinct[np.linspace(0, len(distinct) - 1, 16).astype(int)]
+        for at, row in enumerate(bound.grid(spread, spread)):
+            if (np.diff(row[at:]) > 1e-9).any() or (np.diff(row[: at + 1]) < -1e-9).any():
+                raise PluginFailure(
+                    f"similarity {bound.measure.name!r} is said to fall with distance, and rises "
+                    f"at {float(spread[at])} of {bound.feature.name!r}"
+                )
+
+    def _codes(self, place: int) -> NDArray[np.uint8]:
+        """Which value, or which span of values, each vector has."""
+        distinct, of_vector = self.vectors.columns[place]
+        if place not in self.ends:
+            return of_vector.astype(np.uint8)
+        span = np.searchsorted(self.ends[place][0], distinct.astype(np.float64), "right") - 1
+        return span[of_vector].astype(np.uint8)
+
+    def _loss(self, place: int) -> float:
+        """How much similarity this feature costs two vectors, on average."""
+        bound = self.measures[place]
+        some = np.random.default_rng(0).integers(0, len(self.vectors), (2, _JUDGED))
+        one, two = (self.vectors.values[s, place].tolist() for s in some)
+        decode = bound.feature.decode
+        lost = [1.0 - bound.one(decode(a), decode(b)) for a, b in zip(one, two, strict=True)]
+        return float(np.mean(lost))
+
+    def _grow(self, codes: NDArray[np.uint8], places: Ints) -> Tree:
+        order = np.lexsort([codes[:, place] for place in places[::-1]])
+        codes = np.ascontiguousarray(codes[order])
+        nodes = _nodes(codes[:, places])
+        wide, spans = np.full(len(places), -1), np.zeros(len(places), np.int64)
+        wide[list(self.ends)] = np.arange(len(self.ends))
+        spans[list(self.ends)] = [len(low) for low, _ in self.ends.values()]
+        return Tree(
+            *nodes,
+            places=places,
+            codes=codes,
+            below=np.ascontiguousarray(codes[:, places[nodes[-1] :]]),
+            wide=wide,
+            spans=spans,
+            cases=self.vectors.cases[order],
+            number=order,
+        )
+
+    def candidates(
+        self, targets: NDArray[np.float32], weights: Floats, reach: Reach
+    ) -> Sequence[Ints]:
+        found = self.nearest(targets, weights, reach)
+        return np.split(found.number, found.start[1:-1])
+
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+        """What `reach` includes for each target, nearest first: `codes` and `weights` [q, d]."""
+        # Those of a single query are read-only; copies spare it code compiled for that.
+        values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
+        rows = self.table.rows(values)
+        asked = Asked(values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity)
+        numbers = reach.numbers
+        parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+        now = np.arange(len(codes))
+        while len(now) or not parts:
+            step = descent.first_step(numbers)
+            start, position = descent.descend(self.tree, asked, now, step, numbers)
+            similarity = self._scored(asked, now, start, position)
+            parts.append(descent.rank(start, position, similarity, self.tree, numbers))
+            now = now[len(start) - 1 :]
+        return _joined(parts)
+
+    def _scored(self, asked: Asked, now: Ints, start: Ints, position: Ints) -> Floats:
+        local = np.empty((len(self.true_values), len(position)))
+        for number, (place, values) in enumerate(self.true_values.items()):
+            target = np.repeat(asked.values[now[: len(start) - 1], place], np.diff(start))
+            local[number] = self.measures[place].pairs(target, values[position])
+        similarity: Floats = descent.score(start, position, self.tree, asked, now, local)
+        return similarity
+
+
+class _Table:
+    """Similarities of targets' values to what the codes of the tree stand for, remembered."""
+
+    def __init__(
+        self,
+        measures: Sequence[Bound],
+        distinct: Sequence[NDArray[np.float32]],
+        ends: dict[int, tuple[Floats, Floats]],
+    ) -> None:
+        self.measures, self.distinct, self.ends = measures, distinct, ends
+        self.similarity = np.empty(1 << 12)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._at: list[dict[float, int]] = [{} for _ in self.measures]
+        self._used = 0
+
+    def rows(self, values: Floats) -> Ints:
+        """Where in the table the similarities of each target's values stand, behind a maximum."""
+        if self._used > _REMEMBERED:
+            self._forget()
+        rows = []
+        for place, column in enumerate(values.T.tolist()):
+            if place in self.ends:
+                rows.append([0] * len(column))
+                continue
+            at = self._at[place]
+            for value in set(column).difference(at):
+                self._remember(place, value)
+            rows.append([at[value] for value in column])
+        found = np.array(rows, np.int64).T
+        # Those of spans stand behind what is remembered, for this once.
+        used = self._used
+        for place, (low, high) in self.ends.items():
+            target, spans = values[:, place, None], len(low)
+            similarity = np.ones((len(values), 1 + 2 * spans))
+            if self.measures[place].measure.falls:
+                ends = np.broadcast_to(np.append(low, high), (len(values), 2 * spans)).reshape(-1)
+                local = self.measures[place].pairs(np.repeat(target, 2 * spans), ends)
+                local = local.reshape(-1, 2, spans)
+                outside = (target < low) | (target > high)
+                similarity[:, 1 : 1 + spans] = np.where(outside, local.max(axis=1), 1.0)
+                similarity[:, 1 + spans :] = local.min(axis=1)
+            else:
+                similarity[:, 1 + spans :] = 0.0
+            self._room(used + similarity.size)
+            self.similarity[used : used + similarity.size] = similarity.reshape(-1)
+            found[:, place] = used + 1 + similarity.shape[1] * np.arange(len(values))
+            used += similarity.size
+        return found
+
+    def _remember(self, place: int, value: float) -> None:
+        row = self.measures[place].grid(np.array([value], np.float32), self.distinct[place])[0]
+        at = self._used + 1
+        self._used = at + len(row)
+        self._room(self._used)
+        self.similarity[at - 1] = row.max()
+        self.similarity[at : self._used] = row
+        self._at[place][value] = at
+
+    def _room(self, size: int) -> None:
+        if size > len(self.similarity):
+            larger = np.empty(max(2 * len(self.similarity), size))
+            larger[: len(self.similarity)] = self.similarity
+            self.similarity = larger
+
+
+def _nodes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Places, Places, int, int]:
+    """All nodes, level after level: what each stands for, its children; and how many levels.
+
+    Children of a node of the last level are vectors.
+    """
+    count = len(codes)
+    new = np.zeros(count, bool)
+    new[0] = True
+    starts: list[Ints] = []
+    values = []
+    for column in codes.T:
+        if starts and len(starts[-1]) * _LEAF > count:
+            break
+        new[1:] |= column[1:] != column[:-1]
+        starts.append(np.flatnonzero(new))
+        values.append(column[starts[-1]])
+    offset = np.cumsum([0, *map(len, starts)])
+    first, last = [], []
+    for level, start in enumerate(starts):
+        end = np.append(start[1:], count)
+        if level + 1 < len(starts):
+            below = starts[level + 1]
+            start, end = (offset[level + 1] + np.searchsorted(below, s) for s in (start, end))
+        first.append(start)
+        last.append(end)
+    first_, last_ = (np.concatenate(ends).astype(np.int32) for ends in (first, last))
+    return np.concatenate(values), first_, last_, len(starts[0]), len(starts)
+
+
+def _joined(parts: list[tuple[Ints, Ints, Floats, Floats]]) -> Found:
+    """What was found for some targets, and then for those after them."""
+    if len(parts) == 1:
+        return Found(*parts[0])
+    size = np.concatenate([[0], *(np.diff(start) for start, *_ in parts)])
+    found = (np.concatenate(arrays) for arrays in zip(*(rest for _, *rest in parts), strict=True))
+    return Found(np.cumsum(size), *found)

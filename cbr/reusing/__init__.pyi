@@ -1,0 +1,11 @@
+from .explanation import Explanation as Explanation
+from .explanation import Neighbour as Neighbour
+from .explanation import explain as explain
+from .hidden_solutions import Hidden as Hidden
+from .hidden_solutions import Lacking as Lacking
+from .hidden_solutions import lacking_in as lacking_in
+from .proposal import Proposal as Proposal
+from .proposal import ReusePolicy as ReusePolicy
+from .proposal import reuse as reuse
+from .proposal import reuse_many as reuse_many
+from .proposal import reuse_policy as reuse_policy

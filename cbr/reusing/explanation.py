@@ -1,0 +1,218 @@
+"""Explain: why these cases, and why this solution.
+
+For each retrieved case the local similarity of every feature and what it contributed; and what
+would have changed the answer: the nearest case with another solution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cbr.case import Value
+from cbr.retrieval.index.base import Reach
+from cbr.retrieval.ranking import TOLERANCE
+from cbr.retrieval.retriever import Retrieved
+from cbr.reusing.hidden_solutions import Lacking
+from cbr.reusing.proposal import Proposal
+from cbr.spec import Spec
+from cbr.store.casebase import Casebase
+from cbr.store.decisions import Decision
+
+#: So many solutions are all shown.
+_FEW = 6
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A retrieved vector: its cases by solution, and feature by feature why it is near.
+
+    `values` are the indexed features, `also` the others of its first case, where they were read.
+    `local` is the similarity in each feature (None: the target leaves it open), `contribution`
+    the part of the whole similarity that it accounts for; contributions sum to `similarity`.
+    """
+
+    similarity: float
+    share: float
+    cases: dict[str, int]
+    case_ids: list[int]
+    mean_outcome: float | None
+    values: dict[str, Value]
+    also: dict[str, Value]
+    local: dict[str, float | None]
+    contribution: dict[str, float]
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether it is similar at all, to the six digits by which vectors are ranked."""
+        return round(self.similarity, 6) > 0
+
+    @property
+    def solutions(self) -> list[str]:
+        """Its solutions in words: with how many cases, unless it is a single one."""
+        alone = sum(self.cases.values()) == 1
+        return [name if alone else f"{count} {name}" for name, count in self.cases.items()]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A query's whole answer, in plain values that JSON can hold.
+
+    `lacking` are allowed solutions that no case has, with how often hidden decisions take them.
+    `decision` is what was really done, where the target is a decision of the casebase. `fallback`
+    is the threshold that no case came up to, where the nearest were taken all the same.
+    """
+
+    stage: str
+    target: dict[str, Value]
+    unknown: list[str]
+    weights: dict[str, float]
+    similarities: dict[str, str]
+    policy: str
+    retrieved_cases: float
+    retrieved_vectors: int
+    neighbours: list[Neighbour]
+    probabilities: dict[str, float]
+    mean_outcome: dict[str, float | None]
+    mean_value: dict[str, float | None]
+    solution: str
+    reason: str
+    nearest_other: Neighbour | None
+    lacking: dict[str, float]
+    decision: Decision | None
+    fallback: float | None = None
+
+    @property
+    def alike(self) -> list[Neighbour]:
+        """The neighbours that have anything in common with the target."""
+        return [near for near in self.neighbours if near.is_alike]
+
+    @property
+    def worth_showing(self) -> list[str]:
+        """Solutions to show to people: of many only the possible ones, and what was really done."""
+        done = self.decision.solution if self.decision is not None else None
+        few = len(self.probabilities) <= _FEW
+        return [name for name, p in self.probabilities.items() if few or p > 0 or name == done]
+
+
+def explain(
+    retrieved: Retrieved,
+    proposal: Proposal,
+    most: int = 10,
+    base: Casebase | None = None,
+    *,
+    lacking: Lacking | None = None,
+    decision: Decision | None = None,
+) -> Explanation:
+    """The answer to a query with up to `most` neighbours in full; `base` tells what cases hold
+    besides the features that are compared."""
+    retriever, case_type = retrieved.retriever, retrieved.case_type
+    names = [feature.name for feature in case_type.indexed]
+    specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
+    solutions = case_type.solutions
+    return Explanation(
+        stage=case_type.stage,
+        target=dict(retrieved.target),
+        unknown=[name for name in names if name not in retrieved.target],
+        weights=dict(zip(names, retriever.weights.tolist(), strict=True)),
+        similarities=dict(zip(names, specs, strict=True)),
+        policy=str(Spec(retriever.policy.name, retriever.policy.settled)),
+        retrieved_cases=retrieved.cases,
+        retrieved_vectors=len(retrieved.number),
+        neighbours=_neighbours(retrieved, most, base),
+        probabilities=dict(proposal.probabilities),
+        mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=True)),
+        mean_value=dict(zip(solutions, map(_known, retrieved.mean_value()), strict=True)),
+        solution=proposal.solution,
+        reason=proposal.reason,
+        nearest_other=_nearest_other(retrieved, proposal, base),
+        lacking=_rates(lacking, retrieved, proposal),
+        decision=decision,
+        fallback=_fallback(retrieved),
+    )
+
+
+def _fallback(retrieved: Retrieved) -> float | None:
+    above = retrieved.retriever.policy.looks.above
+    # A policy that has no threshold looks above what no case can reach, or none can miss.
+    short = len(retrieved.number) and retrieved.similarity[0] <= above - TOLERANCE
+    return float(above) if short and above <= 1.0 else None
+
+
+def _rates(lacking: Lacking | None, retrieved: Retrieved, proposal: Proposal) -> dict[str, float]:
+    if lacking is None:
+        return {}
+    hidden = lacking.in_situation(retrieved.target)
+    rates = zip(lacking.solutions, hidden.rates.tolist(), strict=True)
+    return {name: rate for name, rate in rates if name in proposal.allowed}
+
+
+def _neighbours(retrieved: Retrieved, most: int, base: Casebase | None) -> list[Neighbour]:
+    vectors, case_type = retrieved.vectors, retrieved.case_type
+    names = [feature.name for feature in case_type.indexed]
+    number = retrieved.number[:most]
+    local = retrieved.retriever.local(retrieved.target, number)
+    _, weights = retrieved.retriever.encode(retrieved.target)
+    parts = np.nan_to_num(local) * weights / weights.sum()
+    found = []
+    for place, vector in enumerate(number):
+        total, known = vectors.outcome_sum[vector].sum(), vectors.outcome_count[vector].sum()
+        values = zip(case_type.indexed, vectors.values[vector].tolist(), strict=True)
+        found.append(
+            Neighbour(
+                similarity=float(retrieved.similarity[place]),
+                share=float(retrieved.share[place]),
+                cases={
+                    name: int(count)
+                    for name, count in zip(case_type.solutions, vectors.counts[vector], strict=True)
+                    if count
+                },
+                case_ids=retrieved.case_ids(place).tolist(),
+                mean_outcome=float(total / known) if known else None,
+                values={feature.name: feature.decode(code) for feature, code in values},
+                also=_also(base, retrieved, place),
+                local=dict(zip(names, map(_known, local[place]), strict=True)),
+                contribution=dict(zip(names, parts[place].tolist(), strict=True)),
+            )
+        )
+    return found
+
+
+def _also(base: Casebase | None, retrieved: Retrieved, place: int) -> dict[str, Value]:
+    unindexed = [feature.name for feature in retrieved.case_type.unindexed]
+    if base is None or not unindexed:
+        return {}
+    case = next(base.cases(retrieved.case_type.stage, retrieved.case_ids(place)[:1].tolist()))
+    return {name: case.values[name] for name in unindexed}
+
+
+def _nearest_other(
+    retrieved: Retrieved, proposal: Proposal, base: Casebase | None
+) -> Neighbour | None:
+    """The nearest vector most of whose cases have another (allowed) solution."""
+    retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
+    allowed = np.array([name in proposal.allowed for name in solutions])
+    allowed[solutions.index(proposal.solution)] = False
+    # It is seldom far away, and to rank all cases takes long.
+    for cases in (100, 2_000, math.inf):
+        ranking = retriever.rank(retrieved.target, Reach(2.0, fallback=cases))
+        counts = retrieved.vectors.counts[ranking.number]
+        other = np.flatnonzero(allowed[counts.argmax(axis=1)])
+        if len(other):
+            break
+    else:
+        return None
+    nearest = Retrieved(
+        retriever,
+        retrieved.target,
+        ranking.number[other[:1]],
+        ranking.similarity[other[:1]],
+        np.ones(1),
+    )
+    return _neighbours(nearest, 1, base)[0]
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)

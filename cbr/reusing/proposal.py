@@ -1,0 +1,287 @@
+"""Reuse: from retrieved cases to a proposal, a probability for each solution.
+
+A reuse policy gives each solution a score that is 0 or more; the engine leaves out what is not
+allowed and makes probabilities of the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
+from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.plugging.policy import Policy
+from cbr.retrieval.retriever import Retrieved, RetrievedMany
+from cbr.reusing.hidden_solutions import Hidden, Lacking
+from cbr.spec import Spec
+from cbr.store.arrays import Floats
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class ReusePolicy(Policy):
+    """Turns what was retrieved into a score for each solution of the case type, [s].
+
+    One that is `batched` does so for many targets at once: it takes `RetrievedMany` as well, and
+    uses only what both have, the last axis being the solutions. One that goes `by_value` is asked
+    also where no retrieved case took an allowed solution, if some know what one is worth.
+    """
+
+    batched: bool = False
+    by_value: bool = False
+
+    kind: ClassVar[str] = "reuse policy"
+
+
+def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) -> Callable[[F], F]:
+    """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
+
+    def mark(function: F) -> F:
+        policy = ReusePolicy(name, function, batched=batched, by_value=by_value)
+        function.__cbr__ = policy  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+Given = Retrieved | RetrievedMany
+G = TypeVar("G", Retrieved, RetrievedMany)
+
+
+@reuse_policy("proportional", batched=True)
+def proportional(retrieved: Given) -> Floats:
+    """Each solution as often as the retrieved cases took it."""
+    return retrieved.taken
+
+
+@reuse_policy("majority", batched=True)
+def majority(retrieved: Given) -> Floats:
+    """The commonest solution; equals share."""
+    return _highest(retrieved.taken)
+
+
+@reuse_policy("similarity-weighted", batched=True)
+def similarity_weighted(retrieved: Given) -> Floats:
+    """Each solution as often as the cases took it, a case counting by its similarity."""
+    return retrieved.weighted
+
+
+@reuse_policy("best-outcome", batched=True)
+def best_outcome(retrieved: Given) -> Floats:
+    """The solution whose cases earned most on average; where that is known of none, as they did."""
+    if not retrieved.vectors.outcome_count.any():
+        raise BadValue("no case has a known outcome; choose a reuse policy that needs none")
+    mean = retrieved.mean_outcome()
+    return np.where(_unknown(mean), retrieved.taken, _highest(mean))
+
+
+@reuse_policy("outcome-weighted", batched=True)
+def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
+    """Each solution as often as the cases took it, times e^(mean outcome / `temperature`)."""
+    if not temperature > 0:
+        raise BadValue(f"temperature is {temperature}; it must be above 0")
+    mean = retrieved.mean_outcome() / temperature
+    # Without a known outcome a solution counts as one that earned nothing.
+    mean = np.where(np.isnan(mean), 0.0, mean)
+    weighted: Floats = retrieved.taken * np.exp(mean - mean.max(axis=-1, keepdims=True))
+    return weighted
+
+
+@reuse_policy("best-value", batched=True, by_value=True)
+def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
+    """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
+
+    Values of solutions come from roll-outs, not from what single cases earned. Where none has a
+    value, it is as the cases did.
+    """
+    if not 0.0 <= imitate <= 1.0:
+        raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
+    if retrieved.vectors.estimates is None:
+        raise BadValue("no case has estimated values; label the cases, or choose another policy")
+    mean, taken = retrieved.mean_value(), retrieved.taken
+    shares = taken / np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
+    best = _highest(mean)
+    mixed: Floats = (1.0 - imitate) * best / best.sum(axis=-1, keepdims=True) + imitate * shares
+    return np.where(_unknown(mean), shares, mixed)
+
+
+def _unknown(mean: Floats) -> NDArray[np.bool_]:
+    """Whether nothing is known of any solution, [1] or [q, 1]."""
+    return np.asarray(np.isnan(mean).all(axis=-1, keepdims=True))
+
+
+def _highest(scores: Floats) -> Floats:
+    """1 for each solution with the highest score."""
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    highest: Floats = (filled == filled.max(axis=-1, keepdims=True)).astype(np.float64)
+    return highest
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What to do: `probabilities` by solution, the likeliest one, and the reason in a sentence.
+
+    Of solutions that are as likely, the one with the better mean outcome is proposed.
+    """
+
+    probabilities: Mapping[str, float]
+    solution: str
+    reason: str
+    allowed: Collection[str]
+
+    def draw(self, rng: np.random.Generator) -> str:
+        """A solution drawn by its probability."""
+        return str(rng.choice(list(self.probabilities), p=list(self.probabilities.values())))
+
+
+def reuse(
+    retrieved: Retrieved,
+    policy: str = "",
+    *,
+    allowed: Collection[str] | None = None,
+    lacking: Lacking | None = None,
+    plugins: Plugins | None = None,
+) -> Proposal:
+    """Propose a solution from what was retrieved; only `allowed` ones, where given.
+
+    `lacking` knows of solutions that no case has but that are taken all the same.
+    """
+    case_type = retrieved.case_type
+    spec = Spec.parse(policy or case_type.reuse)
+    chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
+    for name in allowed or ():
+        if name not in case_type.solutions:
+            raise NoSuchName("solution", name, case_type.solutions)
+    if not len(retrieved.number):
+        raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
+    legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
+    retrieved = dataclasses.replace(retrieved, allowed=legal)
+    hidden = None
+    if lacking is not None and legal[lacking.codes].any():
+        hidden = lacking.in_situation(retrieved.target)
+    shown, late = _shown(chosen, retrieved, hidden)
+    if _can_score(chosen, shown).all():
+        probability = _probabilities(chosen, shown)
+        reason = _reason(retrieved, spec)
+    else:
+        probability = legal / legal.sum()
+        reason = "no retrieved case has an allowed solution, so each is as likely"
+    if hidden is not None and lacking is not None:
+        probability = np.where(late, hidden.added_to(probability, legal), probability)
+        reason += lacking.said(hidden, legal)
+    first = np.flatnonzero(probability >= probability.max() - 1e-9)
+    mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
+    best = int(first[mean.argmax()])
+    tied = [case_type.solutions[i] for i in first.tolist() if i != best]
+    if tied:
+        reason += f"; tied with {', '.join(tied)}"
+    shares = dict(zip(case_type.solutions, probability.tolist(), strict=True))
+    may = tuple(name for name, good in zip(case_type.solutions, legal, strict=True) if good)
+    return Proposal(shares, case_type.solutions[best], reason, may)
+
+
+def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G, NDArray[np.bool_]]:
+    """What a policy is shown, and whether hidden solutions get their chances only afterwards, [1]
+    or [q, 1]. Who weighs what is done by what it is worth sees them, where their worth is known."""
+    assert retrieved.allowed is not None
+    if hidden is None or not policy.by_value:
+        return retrieved, np.ones(1, np.bool_)
+    unknown = np.isnan(retrieved.mean_value()) & retrieved.allowed
+    late = np.asarray(unknown[..., hidden.codes].any(axis=-1, keepdims=True))
+    some = hidden._replace(rates=hidden.rates * ~late)
+    return some.among(retrieved, retrieved.allowed), late
+
+
+def _can_score(policy: ReusePolicy, retrieved: Given) -> NDArray[np.bool_]:
+    """Whether the cases that were retrieved say anything of allowed solutions; [q] of many."""
+    can: NDArray[np.bool_] = np.asarray(retrieved.taken.any(axis=-1))
+    if policy.by_value and not can.all():
+        can = can | ~_unknown(retrieved.mean_value())[..., 0]
+    return can
+
+
+def reuse_many(
+    retrieved: RetrievedMany,
+    policy: str = "",
+    *,
+    allowed: NDArray[np.bool_] | None = None,
+    hidden: Hidden | None = None,
+    plugins: Plugins | None = None,
+) -> Floats:
+    """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
+
+    `hidden` are solutions that no case has but that are taken all the same.
+    """
+    spec = Spec.parse(policy or retrieved.case_type.reuse)
+    chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
+    shape = (len(retrieved), len(retrieved.case_type.solutions))
+    legal = np.ones(shape, bool) if allowed is None else np.broadcast_to(allowed, shape)
+    if not legal.any(axis=1).all():
+        raise BadValue(f"target {np.flatnonzero(~legal.any(axis=1))[0]} has no allowed solution")
+    retrieved = dataclasses.replace(retrieved, allowed=legal)
+    shown, late = _shown(chosen, retrieved, hidden)
+    found = _scored(chosen, shown, legal)
+    if hidden is not None:
+        found = np.where(late, hidden.added_to(found, legal), found)
+    return found
+
+
+def _scored(policy: ReusePolicy, retrieved: RetrievedMany, legal: NDArray[np.bool_]) -> Floats:
+    """Chances [q, s] by a policy, all as likely where it has nothing to go by."""
+    some = np.flatnonzero(_can_score(policy, retrieved))
+    if policy.batched and len(some) == len(retrieved):
+        scores: Floats = policy(retrieved)
+        if scores.shape != legal.shape or not (np.isfinite(scores) & (scores >= 0)).all():
+            raise _no_scores(policy, legal.shape[1])
+        scores = scores * legal
+        if not scores.any(axis=1).all():
+            raise _all_zero(policy)
+        scores = scores / scores.max(axis=1, keepdims=True)
+        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
+        return chances
+    found: Floats = legal / legal.sum(axis=1, keepdims=True)
+    for place in some.tolist():
+        found[place] = _probabilities(policy, retrieved[place])
+    return found
+
+
+def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
+    scores: Floats = policy(retrieved)
+    solutions = len(retrieved.case_type.solutions)
+    if scores.shape != (solutions,) or not (np.isfinite(scores) & (scores >= 0)).all():
+        raise _no_scores(policy, solutions)
+    if retrieved.allowed is not None:
+        scores = scores * retrieved.allowed
+    if not scores.any():
+        raise _all_zero(policy)
+    scores = scores / scores.max()  # sums of huge scores would overflow
+    shares: Floats = scores / scores.sum()
+    return shares
+
+
+def _reason(retrieved: Retrieved, spec: Spec) -> str:
+    taken = retrieved.taken
+    names = retrieved.case_type.solutions
+    counts = ", ".join(f"{taken[i]:.4g} {names[i]}" for i in np.argsort(-taken) if taken[i])
+    if not counts:
+        return f"{spec.name} by values alone: no retrieved case has an allowed solution"
+    cases = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
+    return f"{spec.name} over {cases}: {counts}"
+
+
+def _no_scores(policy: ReusePolicy, solutions: int) -> PluginFailure:
+    return PluginFailure(
+        f"reuse policy {policy.name!r} must return a finite score of 0 or more for each of the "
+        f"{solutions} solutions"
+    )
+
+
+def _all_zero(policy: ReusePolicy) -> PluginFailure:
+    return PluginFailure(f"reuse policy {policy.name!r} gave every allowed solution a score of 0")

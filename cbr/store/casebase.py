@@ -1,0 +1,665 @@
+"""The casebase: cases in one SQLite file, the truth that every index is made from.
+
+A file holds the stages of one domain, with the definition of each, so it can be opened and queried
+without the plugin that built it. All writing happens in `Casebase.transaction`: a batch is there
+as a whole or not at all, whatever ends the process.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from cbr.case import Case, CaseType, Value
+from cbr.errors import (
+    AlreadyThere,
+    BadValue,
+    CbrError,
+    EmptyStage,
+    NewerSchema,
+    NoSuchName,
+    NotACasebase,
+)
+from cbr.plugging.guard import one_line
+from cbr.store import digest, schema
+from cbr.store import shared_arrays as mapped
+from cbr.store.arrays import Cases, Vectors
+from cbr.store.columns import cells_of, open_cells, outcomes
+from cbr.store.connection import (
+    appear,
+    connect,
+    damaged,
+    open_database,
+    verify_can_be_made,
+    verify_is_casebase,
+    verify_stages,
+    verify_structure,
+)
+from cbr.store.records import Numbered, Skipped
+
+Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
+
+
+class Casebase:
+    """An open casebase file. Use `create` or `open`, and close it (or use ``with``)."""
+
+    def __init__(self, db: Database, path: Path, writable: bool) -> None:
+        self.db = db
+        self.path = path
+        self.writable = writable
+        self._closed = False
+        self._definitions: list[tuple[str, str]] = []
+        self._case_types: dict[str, CaseType] = {}
+        self._vectors: dict[str, tuple[int, Vectors]] = {}
+        self._define()
+        verify_structure(db, self.case_types)
+
+    def _define(self) -> None:
+        """Read the case types; again where another process has changed them (`cbr rebuild`)."""
+        query = "SELECT stage, case_type FROM stages ORDER BY position"
+        definitions = self.db.execute(query).fetchall()
+        if definitions != self._definitions:
+            self._definitions = definitions
+            self._case_types = {stage: CaseType.from_json(text) for stage, text in definitions}
+
+    @classmethod
+    def create(cls, path: str | Path, case_types: Sequence[CaseType], selection: str = "") -> Self:
+        """A new, empty casebase for the stages of one domain.
+
+        The file is made under another name and appears complete, so there is never half of one.
+        """
+        path = Path(path)
+        verify_stages(case_types)
+        if path.exists():
+            raise AlreadyThere(f"{path} exists already; open it, or choose another name")
+        verify_can_be_made(path)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.unlink(missing_ok=True)
+        try:
+            db = connect(part)
+            db.enable_wal()
+            schema.create(db, case_types, selection)
+            db.close()
+            appear(part, path)
+        except OSError as error:
+            raise BadValue(f"cannot write {path}: {error.strerror}") from None
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{part}{suffix}").unlink(missing_ok=True)
+        return cls.open(path, write=True)
+
+    @classmethod
+    def open(cls, path: str | Path, write: bool = False) -> Self:
+        """Open an existing casebase; without `write` nothing in it can change."""
+        path = Path(path)
+        verify_is_casebase(path)
+        try:
+            db = open_database(path, write)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # a lock, or no room
+                raise
+            raise damaged(path, error) from error
+        try:
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if version > schema.SCHEMA_VERSION:
+                db.close()
+                raise NewerSchema(
+                    f"{path} has schema version {version}, this program knows up to "
+                    f"{schema.SCHEMA_VERSION}; update cbr-engine"
+                )
+            if version < schema.SCHEMA_VERSION and not write:
+                db.close()
+                raise NotACasebase(
+                    f"{path} has the older schema version {version}; `cbr rebuild` brings it up to "
+                    f"version {schema.SCHEMA_VERSION}"
+                )
+            if version < schema.SCHEMA_VERSION:
+                schema.MIGRATIONS.apply(db)
+            if not write:
+                db.execute("PRAGMA query_only = ON")
+            return cls(db, path, write)
+        except NotACasebase:
+            raise
+        except CbrError as error:
+            raise damaged(path, error) from None
+        except (sqlite3.DatabaseError, LookupError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(path, error) from error
+
+    def close(self) -> None:
+        """Write the log back into the file and close it; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.writable:
+            with suppress(sqlite3.OperationalError):  # a reader may hold it; the next close does it
+                self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.close()
+        if type(error) is sqlite3.DatabaseError:  # classes below it tell of locks and room
+            raise damaged(self.path, error) from error
+
+    # --- what it holds ------------------------------------------------------------------------
+
+    @property
+    def stages(self) -> list[str]:
+        return list(self._case_types)
+
+    @property
+    def case_types(self) -> list[CaseType]:
+        return list(self._case_types.values())
+
+    @property
+    def domain(self) -> str:
+        return self.case_types[0].domain
+
+    @property
+    def records(self) -> str:
+        """Name of the table of records, which is also what they are called: rows, hands ..."""
+        return self.case_types[0].record + "s"
+
+    @property
+    def records_table(self) -> str:
+        """The table of records, as SQL names it."""
+        return _q(self.records)
+
+    @property
+    def write_version(self) -> int:
+        """How many transactions have been committed."""
+        return int(self.db.table("meta").get("write_version")["value"])
+
+    @property
+    def selection(self) -> str:
+        """The options of `cbr build` by which it was decided what is in it."""
+        query = "SELECT value FROM meta WHERE key = 'selection'"
+        row = self.db.execute(query).fetchone()
+        return str(row[0]) if row else ""
+
+    def stage(self, name: str | None = None) -> str:
+        """The stage of that name; the only one if none is named."""
+        if name is None and len(self._case_types) == 1:
+            return self.stages[0]
+        if name is None:
+            raise BadValue(f"name a stage; stages are {', '.join(self.stages)}")
+        if name not in self._case_types:
+            raise NoSuchName("stage", name, self.stages)
+        return name
+
+    def case_type(self, stage: str) -> CaseType:
+        return self._case_types[self.stage(stage)]
+
+    def count(self, stage: str) -> int:
+        return int(self.db.table("stages").get(self.stage(stage))["cases"])
+
+    def solutions(self, stage: str) -> dict[str, int]:
+        """How many cases have each solution."""
+        found = dict.fromkeys(self.case_type(stage).solutions, 0)
+        query = f"SELECT solution, COUNT(*) FROM {_q(schema.case_table(stage))} GROUP BY solution"
+        return found | dict(self.db.execute(query).fetchall())
+
+    def has_solution(self, stage: str, solution: str) -> bool:
+        """Whether a case has this solution; fast where many have."""
+        query = f"SELECT 1 FROM {_q(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
+        return self.db.execute(query, [solution]).fetchone() is not None
+
+    def digest(self, stage: str) -> str:
+        """Digest of the stage's cases (features, solution), whatever the order they came in."""
+        return str(self.db.table("stages").get(self.stage(stage))["digest"])
+
+    def cases(self, stage: str, ids: Sequence[int] | None = None) -> Iterator[Case]:
+        """Cases in order of their number: all, or those asked for."""
+        case_type = self.case_type(stage)
+        names = _names(case_type)
+        query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
+        for where in _id_clauses(ids):
+            for number, solution, outcome, *values in self.db.execute(
+                f"{query}{where} ORDER BY id"
+            ):
+                yield Case(dict(zip(names, values, strict=True)), solution, outcome, number)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the casebase for several reads, whatever others write meanwhile."""
+        if self.db.conn.in_transaction:
+            yield
+            return
+        self.db.conn.execute("BEGIN")
+        try:
+            self._define()
+            yield
+        finally:
+            self.db.conn.rollback()
+
+    def vectors(self, stage: str) -> Vectors:
+        """The stage as arrays; read once for each state of the casebase."""
+        if self.db.conn.in_transaction:
+            # What is not committed may not stay.
+            return self._read_vectors(self.stage(stage))
+        with self.reading():
+            version = self.write_version
+            kept = self._vectors.get(stage)
+            if kept is None or kept[0] != version:
+                kept = (version, self._read_vectors(self.stage(stage)))
+                self._vectors[stage] = kept
+            return kept[1]
+
+    def _read_vectors(self, stage: str) -> Vectors:
+        def read() -> Vectors:
+            return self.with_values(self.read_cases(stage).vectors(self.path))
+
+        if not mapped.shared or self.writable or not self.count(stage):
+            return read()
+        case_type = self.case_type(stage)
+        return mapped.mapped(self.path, self.digest(stage), self.write_version, case_type, read)
+
+    def with_values(self, vectors: Vectors) -> Vectors:
+        """Vectors of a stage, or of some of its cases, with the values estimated for these."""
+        case_type = vectors.case_type
+        query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
+        rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
+        there = set(vectors.case_ids.tolist()) if rows else set()
+        rows = [row for row in rows if row[0] in there]
+        if not rows:
+            return vectors
+        codes = {name: code for code, name in enumerate(case_type.solutions)}
+        ids, solutions, values = zip(*rows, strict=True)
+        solution = np.array([codes[name] for name in solutions])
+        return vectors.with_values(np.array(ids), solution, np.array(values))
+
+    def read_cases(self, stage: str) -> Cases:
+        """The stage as arrays, case by case in order of their numbers."""
+        case_type = self.case_type(stage)
+        names = [feature.name for feature in case_type.indexed]
+        query = (
+            f"SELECT id, record, solution, outcome, {_list(names)} "
+            f"FROM {_q(schema.case_table(stage))} ORDER BY id"
+        )
+        count = self.count(stage)
+        if not count:
+            raise EmptyStage(f"stage {stage!r} of {self.path} has no cases; build some first")
+        ids, record, solution = (np.empty(count, np.int64) for _ in range(3))
+        outcome, values = np.empty(count), np.empty((count, len(names)), np.float32)
+        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
+        solutions = {name: code for code, name in enumerate(case_type.solutions)}
+        cursor, at = self.db.execute(query), 0
+        try:
+            while rows := cursor.fetchmany(50_000):
+                part = slice(at, at + len(rows))
+                at += len(rows)
+                number, source, taken, earned, *columns = zip(*rows, strict=True)
+                ids[part] = number
+                record[part] = [-n if r is None else r for n, r in zip(number, source, strict=True)]
+                solution[part] = [solutions[name] for name in taken]
+                outcome[part] = [math.nan if o is None else o for o in earned]
+                for place, (code, column) in enumerate(zip(codes, columns, strict=True)):
+                    values[part, place] = [code[v] for v in column] if code else column
+        except (KeyError, TypeError, ValueError) as error:
+            raise NotACasebase(
+                f"stage {stage!r} of {self.path} holds {error}; `cbr check`"
+            ) from None
+        if at != count:
+            raise NotACasebase(f"stage {stage!r} of {self.path} has {at} cases, not {count}")
+        # Adding 0 turns -0.0 into 0.0: equal values must be one vector.
+        values += np.float32(0)
+        return Cases(case_type, self.digest(stage), values, solution, outcome, ids, record)
+
+    def places(self, stage: str) -> NDArray[np.int64]:
+        """Number, record and step of every case of a stage that came from a record, [n, 3]."""
+        query = (
+            f"SELECT id, record, step FROM [{schema.case_table(stage)}] "
+            "WHERE record IS NOT NULL ORDER BY id"
+        )
+        rows = self.db.execute(query).fetchall()
+        return np.array(rows, np.int64).reshape(-1, 3)
+
+    def valued(self, stage: str) -> set[int]:
+        """Numbers of the cases of a stage for which values were estimated."""
+        query = f"SELECT DISTINCT case_id FROM {schema.VALUES} WHERE stage = ?"
+        return {row[0] for row in self.db.execute(query, [stage])} if self.has_values else set()
+
+    def values(self, stage: str) -> list[tuple[int, str, float, float | None]]:
+        """Case, solution, value and its error of all that was estimated for a stage."""
+        query = (
+            f"SELECT case_id, solution, value, error FROM {schema.VALUES} WHERE stage = ? "
+            "ORDER BY case_id, solution"
+        )
+        return self.db.execute(query, [stage]).fetchall() if self.has_values else []
+
+    def read_public(self, stage: str) -> Cases:
+        """All decisions of a stage, also those whose private features are not known, by the
+        features that everybody sees."""
+        known = self.read_cases(stage)
+        case_type = known.case_type.public
+        seen = [place for place, f in enumerate(known.case_type.indexed) if not f.private]
+        names = [feature.name for feature in case_type.indexed]
+        query = (
+            f"SELECT record, solution, outcome, {_list(names)} FROM {schema.HIDDEN} "
+            "WHERE stage = ? ORDER BY id"
+        )
+        rows = self.db.execute(query, [stage]).fetchall() if self.has_hidden else []
+        record, taken, earned, *columns = (
+            zip(*rows, strict=True) if rows else [()] * (3 + len(seen))
+        )
+        solutions = {name: code for code, name in enumerate(case_type.solutions)}
+        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
+        values = [
+            [code[v] for v in column] if code else column
+            for code, column in zip(codes, columns, strict=True)
+        ]
+        hidden = np.array(values, np.float32).reshape(len(seen), -1).T
+        return Cases(
+            case_type,
+            known.digest,
+            np.concatenate([known.values[:, seen], hidden + np.float32(0)]),
+            np.append(known.solution, [solutions[name] for name in taken]).astype(np.int64),
+            np.append(known.outcome, [math.nan if o is None else o for o in earned]),
+            np.append(known.ids, -1 - np.arange(len(rows))),
+            np.append(known.record, record).astype(np.int64),
+        )
+
+    # --- writing ------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing; one more `write_version` when something was written.
+
+        Inside another transaction it is a part of that.
+        """
+        if not self.writable:
+            raise BadValue(f"{self.path} is open for reading only")
+        if self.db.conn.in_transaction:
+            yield
+            return
+        try:
+            # IMMEDIATE takes the write lock at once and so waits for another writer, where a
+            # transaction that began by reading would fail when it comes to write.
+            self.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            busy = "another process has been writing to it for a minute; try again later"
+            why = busy if "locked" in str(error) else str(error)
+            raise CbrError(f"cannot write to {self.path}: {why}") from None
+        changes = self.db.conn.total_changes
+        try:
+            self._define()
+            yield
+            if self.db.conn.total_changes != changes:
+                self.db.execute(
+                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'write_version'"
+                )
+            self.db.execute("COMMIT")
+        except BaseException:
+            self.db.rollback()
+            raise
+
+    def add(
+        self,
+        stage: str,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int | None],
+        step: Iterable[int],
+        hashes: int | None = None,
+    ) -> None:
+        """Add cases given in columns, inside a transaction; `hashes` if their sum is known."""
+        case_type = self.case_type(stage)
+        table = schema.case_table(stage)
+        columns = self.insert_cases(case_type, table, features, solution, outcome, record, step)
+        if hashes is None:
+            hashes = digest.sum_of_rows(case_type, [*columns, solution])
+        self._count(case_type, len(solution), hashes)
+
+    def insert_cases(
+        self,
+        case_type: CaseType,
+        table: str,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int | None],
+        step: Iterable[int],
+        ids: Iterable[int | None] | None = None,
+    ) -> list[list[Any]]:
+        """Insert cases into a table, inside a transaction; the columns as they were written."""
+        columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
+        earned = outcomes(outcome)
+        names = ["record", "step", *_names(case_type), "solution", "outcome"]
+        given: list[Iterable[Any]] = [record, step, *columns, solution, earned]
+        if ids is not None:
+            names, given = ["id", *names], [ids, *given]
+        self.db.conn.executemany(
+            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
+            zip(*given, strict=True),
+        )
+        return columns
+
+    def add_hidden(
+        self,
+        case_type: CaseType,
+        features: Columns,
+        solution: Sequence[str],
+        outcome: Iterable[float | None],
+        record: Iterable[int],
+        step: Iterable[int],
+        ids: Iterable[int | None] | None = None,
+        table: str = schema.HIDDEN,
+    ) -> None:
+        """Add decisions whose private features are not known, inside a transaction."""
+        columns = [open_cells(case_type, name, column) for name, column in features.items()]
+        given: list[Iterable[Any]] = [record, step, *columns, solution, outcomes(outcome)]
+        names = ["record", "step", *features, "solution", "outcome"]
+        if ids is not None:
+            names, given = ["id", *names], [ids, *given]
+        # The stage is written into the statement: binding it to each row would take longer.
+        self.db.conn.executemany(
+            f"INSERT INTO {_q(table)} (stage, {_list(names)}) "
+            f"VALUES ('{case_type.stage}', {','.join('?' * len(names))})",
+            zip(*given, strict=True),
+        )
+
+    def put_values(
+        self,
+        stage: str,
+        ids: Sequence[int],
+        solution: str,
+        value: Sequence[float],
+        error: Sequence[float | None] | None = None,
+    ) -> None:
+        """Keep what a solution is estimated to be worth in some cases, inside a transaction."""
+        if solution not in self.case_type(stage).solutions:
+            raise NoSuchName("solution", solution, self.case_type(stage).solutions)
+        for number, worth in zip(ids, value, strict=True):
+            if not math.isfinite(worth):
+                raise BadValue(f"the value of {solution!r} in case {number} is {worth}")
+        known = {case.id for case in self.cases(stage, ids)}
+        for number in ids:
+            if number not in known:
+                raise BadValue(f"stage {stage!r} has no case {number}")
+        schema.create_values(self.db)
+        errors = error if error is not None else [None] * len(ids)
+        self.db.conn.executemany(
+            f"INSERT OR REPLACE INTO {schema.VALUES} (stage, case_id, solution, value, error) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (
+                (stage, number, solution, float(worth), wrong)
+                for number, worth, wrong in zip(ids, value, errors, strict=True)
+            ),
+        )
+
+    def put_learned(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array that was learned from the cases, inside a transaction."""
+        body = io.BytesIO()
+        np.save(body, array, allow_pickle=False)
+        schema.create_learned(self.db)
+        self.db.execute(
+            f"INSERT OR REPLACE INTO {schema.LEARNED} (name, body) VALUES (?, ?)",
+            [name, body.getvalue()],
+        )
+
+    def learned(self, name: str) -> NDArray[Any] | None:
+        """An array that was kept by this name, or None."""
+        if schema.LEARNED not in self.db.table_names():
+            return None
+        query = f"SELECT body FROM {schema.LEARNED} WHERE name = ?"
+        row = self.db.execute(query, [name]).fetchone()
+        if row is None:
+            return None
+        try:
+            array: NDArray[Any] = np.load(io.BytesIO(row[0]), allow_pickle=False)
+        except (ValueError, EOFError, TypeError, OSError) as error:
+            raise BadValue(
+                f"{self.path} keeps {name!r} that cannot be read ({one_line(error)})"
+            ) from None
+        return array
+
+    @property
+    def has_values(self) -> bool:
+        return schema.VALUES in self.db.table_names()
+
+    @property
+    def has_hidden(self) -> bool:
+        return schema.has_hidden(self.case_types)
+
+    def hidden(self) -> dict[str, dict[str, int]]:
+        """How many hidden decisions there are, by stage and solution."""
+        found: dict[str, dict[str, int]] = {
+            t.stage: dict.fromkeys(t.solutions, 0) for t in self.case_types
+        }
+        if self.has_hidden:
+            query = f"SELECT stage, solution, COUNT(*) FROM {schema.HIDDEN} GROUP BY 1, 2"
+            for stage, solution, count in self.db.execute(query):
+                found.setdefault(stage, {})[solution] = count
+        return found
+
+    def has_hidden_solution(self, stage: str, solution: str) -> bool:
+        """Whether a hidden decision has this solution; fast where many have."""
+        query = f"SELECT 1 FROM {schema.HIDDEN} WHERE stage = ? AND solution = ? LIMIT 1"
+        found = self.has_hidden and self.db.execute(query, [stage, solution]).fetchone()
+        return bool(found)
+
+    def source_number(self, name: str, reader: str) -> int:
+        """The number of a source, which is added if it is new, inside a transaction."""
+        self.db.execute(
+            "INSERT OR IGNORE INTO sources (name, reader) VALUES (?, ?)", [name, reader]
+        )
+        return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
+
+    def keep_records(self, source: int, records: Sequence[Numbered]) -> int:
+        """Keep records, inside a transaction.
+
+        They are numbered in order; returns the first number. They are no longer skipped places.
+        """
+        first = self._last_record() + 1
+        skipped = "SELECT 1 FROM skipped WHERE source = ? LIMIT 1"
+        if self.db.execute(skipped, [source]).fetchone():
+            self.db.conn.executemany(
+                "DELETE FROM skipped WHERE source = ? AND ordinal = ?",
+                ((source, record.ordinal) for record in records),
+            )
+        self.db.conn.executemany(
+            f"INSERT INTO {self.records_table} (id, source, ordinal, line, digest, body) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            ((first + place, source, *record) for place, record in enumerate(records)),
+        )
+        return first
+
+    def count_records(self) -> int:
+        return int(self.db.execute(f"SELECT COUNT(*) FROM {self.records_table}").fetchone()[0])
+
+    def read_records(
+        self, size: int, after: int = 0
+    ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
+        """Records with a number above `after`, in order and `size` at a time: numbers, bodies."""
+        query = f"SELECT id, body FROM {self.records_table} WHERE id > ? ORDER BY id"
+        cursor = self.db.execute(query, [after])
+        while rows := cursor.fetchmany(size):
+            numbers, bodies = zip(*rows, strict=True)
+            yield numbers, bodies
+
+    def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
+        """Keep what was skipped (by ordinal) with its reason, inside a transaction."""
+        self.db.conn.executemany(
+            "INSERT INTO skipped (source, ordinal, line, reason) VALUES (?, ?, ?, ?)",
+            ((source, ordinal, item.line, item.reason) for ordinal, item in skipped),
+        )
+
+    def known_places(self, source: str, first: int, last: int) -> tuple[dict[int, bytes], set[int]]:
+        """Ordinals of a source that are there: records with their digests, and skipped places."""
+        where = "source = (SELECT id FROM sources WHERE name = ?) AND ordinal BETWEEN ? AND ?"
+        given = [source, first, last]
+        records = f"SELECT ordinal, digest FROM {self.records_table} WHERE {where}"
+        skipped = f"SELECT ordinal FROM skipped WHERE {where}"
+        return (
+            dict(self.db.execute(records, given).fetchall()),
+            {row[0] for row in self.db.execute(skipped, given)},
+        )
+
+    def _last_record(self) -> int:
+        query = f"SELECT MAX(id) FROM {self.records_table}"
+        return int(self.db.execute(query).fetchone()[0] or 0)
+
+    def remove(self, stage: str, ids: Sequence[int]) -> None:
+        """Remove cases by number, inside a transaction; their records stay."""
+        case_type, ids = self.case_type(stage), [int(number) for number in ids]
+        gone = list(self.cases(stage, ids))
+        if len(gone) != len(set(ids)):
+            raise BadValue(f"stage {stage!r} has no case {min(set(ids) - {c.id for c in gone})}")
+        columns = [[case.values[name] for case in gone] for name in _names(case_type)]
+        columns.append([case.solution for case in gone])
+        self.db.conn.executemany(
+            f"DELETE FROM {_q(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)
+        )
+        if self.has_values:
+            of_cases = f"DELETE FROM {schema.VALUES} WHERE stage = ? AND case_id = ?"
+            self.db.conn.executemany(of_cases, ((stage, number) for number in ids))
+        self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
+
+    def redefine(self, case_type: CaseType, digest: str) -> None:
+        """Take another definition of a stage over, inside a transaction."""
+        values = {"case_type": case_type.to_json(), "digest": digest}
+        self.db.table("stages").update(case_type.stage, values)
+        self._define()
+
+    def _count(self, case_type: CaseType, cases: int, hashes: int) -> None:
+        row = self.db.table("stages").get(case_type.stage)
+        self.db.table("stages").update(
+            case_type.stage,
+            {"cases": row["cases"] + cases, "digest": digest.add(row["digest"], hashes)},
+        )
+
+
+def _names(case_type: CaseType) -> list[str]:
+    return [feature.name for feature in case_type.features]
+
+
+def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:
+    """WHERE clauses for these ids, in pieces, because SQLite limits the length of a statement."""
+    if ids is None:
+        yield ""
+        return
+    numbers = sorted({int(number) for number in ids})
+    for at in range(0, len(numbers), most):
+        yield f" WHERE id IN ({','.join(map(str, numbers[at : at + most]))})"
+
+
+def _q(name: str) -> str:
+    """A name in SQL. In double quotes SQLite would take a missing column for a text."""
+    return f"[{name}]"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(_q(name) for name in names)

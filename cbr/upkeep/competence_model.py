@@ -1,0 +1,86 @@
+"""Competence: what the cases of a stage can solve (Smyth & Keane 1995).
+
+A case solves another if it is among its k nearest (its own record left out) and has the same
+solution. Its **coverage** is how many cases it solves, its **reachability** by how many it is
+solved; where cases tie for the last of the k places, each counts by its share. A case that no other
+solves is **pivotal**: without it, nothing is known there. A **group** is cases that solve one
+another, directly or through others (Smyth & McKenna 1998): an island of one solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cbr.retrieval.retriever import Retriever
+from cbr.store.arrays import Cases, Floats, Ints
+from cbr.upkeep import votes as polls
+from cbr.upkeep.neighbours import Neighbours, Progress
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cases of one solution.
+
+    `predicted`: share whose solution is the commonest among their k nearest (where others are as
+    common, a part of it);
+    `pivotal`: share that no other solves; `idle`: share that solve no other; `coverage` and
+    `most_coverage`: how many a case solves, on average and at most; `groups`, and the cases of the
+    `largest`.
+    """
+
+    solution: str
+    cases: int
+    predicted: float
+    pivotal: float
+    idle: float
+    coverage: float
+    most_coverage: float
+    groups: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class Competence:
+    """A report on a stage: a row for each solution that has cases, and one for `all` of them."""
+
+    k: int
+    by_record: bool
+    rows: list[Row]
+    all: Row
+
+
+def competence(
+    retriever: Retriever,
+    k: int = 3,
+    progress: Progress | None = None,
+    cases: Cases | None = None,
+) -> Competence:
+    """What the cases of a stage can solve; with `cases`, records are known."""
+    near = Neighbours(retriever, k, cases, progress)
+    left = near.everything()
+    _, predicted = near.judge_all(left)
+    solved_by, solves, group = polls.shares(*near.given(left))
+    counts = near.vectors.counts.reshape(-1)
+    cell = near.vector * near.vectors.counts.shape[1] + near.solution
+    coverage: Floats = (solves / np.maximum(counts, 1))[cell]
+
+    def row(name: str, mine: Ints) -> Row:
+        size = np.bincount(np.unique(group[cell[mine]], return_inverse=True)[1])
+        return Row(
+            name,
+            len(mine),
+            float(predicted[mine].mean()),
+            float((solved_by[mine] == 0).mean()),
+            float((coverage[mine] == 0).mean()),
+            float(coverage[mine].mean()),
+            float(coverage[mine].max()),
+            len(size),
+            int(size.max()),
+        )
+
+    names = near.vectors.case_type.solutions
+    taken = [np.flatnonzero(near.solution == code) for code in range(len(names))]
+    rows = [row(name, mine) for name, mine in zip(names, taken, strict=True) if len(mine)]
+    return Competence(k, near.by_record, rows, row("all", np.arange(len(near.vector))))

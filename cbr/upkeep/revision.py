@@ -1,0 +1,53 @@
+"""Revise: score a decision by what it earned.
+
+The retrieved cases say what a solution could be expected to earn; the difference to what it did
+earn is what there is to learn from it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cbr.case import Case
+from cbr.errors import BadValue, NoSuchName
+from cbr.retrieval.retriever import Retrieved
+from cbr.weights import HIGHEST
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A decision as a case, and what its neighbours had led one to expect.
+
+    `expected` is the mean outcome of the retrieved cases with the same solution, None where there
+    is none. `most_similar` is the similarity of the nearest retrieved case with that solution, 0
+    without one.
+    """
+
+    case: Case
+    expected: float | None
+    most_similar: float
+
+    @property
+    def surprise(self) -> float | None:
+        """What the decision earned beyond what was expected."""
+        if self.expected is None or self.case.outcome is None:
+            return None
+        return self.case.outcome - self.expected
+
+
+def revise(retrieved: Retrieved, solution: str, outcome: float | None = None) -> Revision:
+    """The decision for solution `solution` in the retrieved target's situation, and its outcome."""
+    solutions = retrieved.case_type.solutions
+    if solution not in solutions:
+        raise NoSuchName("solution", solution, solutions)
+    if outcome is not None and not abs(outcome) <= HIGHEST:
+        raise BadValue(f"outcome is {outcome}; it must be a finite number up to {HIGHEST:g}")
+    code = solutions.index(solution)
+    mean = float(retrieved.mean_outcome()[code])
+    same = retrieved.similarity[retrieved.counts[:, code] > 0]
+    return Revision(
+        Case(dict(retrieved.target), solution, outcome),
+        None if math.isnan(mean) else mean,
+        float(same.max()) if len(same) else 0.0,
+    )
