@@ -1,0 +1,190 @@
+"""Compiled code: numba's `njit` with a cache that cannot be stale.
+
+numba keeps what it compiled in a file beside the function's module, and compiles again when that
+module changes. It does not notice when a function of another module that was compiled into it
+changes, nor when an imported constant does, and would go on running the old code. Here the key is a
+digest of all that the compiled code was made from: the function's own module, the modules of every
+compiled function that it reaches, and the values of the constants that these read. An edit anywhere
+else compiles nothing again. Entries of functions that are gone, and of older code, are removed when
+something new is written.
+
+    from cbr.jit import njit
+
+    @njit
+    def total(values): ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.dispatcher import Dispatcher
+
+#: File names (without suffix) of the cache entries that belong to a module's present functions.
+_entries: dict[Path, set[str]] = {}
+
+
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """`numba.njit` with the cache described above; `options` are numba's."""
+    if function is None:
+        return lambda decorated: njit(decorated, **options)
+    compiled = numba.njit(**options)(function)
+    if isinstance(compiled, Dispatcher):  # not so where numba is disabled
+        compiled._cache = _Cache(function)
+    return compiled
+
+
+def digest_of(function: Callable[..., Any]) -> str:
+    """A digest of everything that the compiled form of a Python function depends on."""
+    reached, waiting = {function}, [function]
+    parts: set[str] = set()
+    while waiting:
+        own, callees = _made_from(waiting.pop())
+        parts |= own
+        waiting += callees - reached
+        reached |= callees
+    return _digest("\n".join(sorted(parts)).encode())
+
+
+@cache
+def _made_from(function: Any) -> tuple[frozenset[str], frozenset[Any]]:
+    """What one function is made from, and the Python functions of the compiled ones it calls."""
+    parts = {f"{function.__module__}.{function.__qualname__} {_source(function)}"}
+    callees = set()
+    for name, value in _read_by(function):
+        if isinstance(value, Dispatcher):
+            callees.add(value.py_func)
+        else:
+            parts.add(f"{function.__module__}.{name} {_constant(value)}")
+    return frozenset(parts), frozenset(callees)
+
+
+def _read_by(function: Any) -> Iterator[tuple[str, Any]]:
+    """Globals, variables of an enclosing function, and attributes of modules that are read."""
+    names = set(_names(function.__code__))
+    for name in names & function.__globals__.keys():
+        value = function.__globals__[name]
+        if isinstance(value, types.ModuleType):
+            for attribute in names & vars(value).keys():
+                yield f"{name}.{attribute}", vars(value)[attribute]
+        else:
+            yield name, value
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _constant(value: Any) -> str:
+    """A text that differs where compiled code would."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str}{value.shape}{_array_digest(_Same(value))}"
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__}({','.join(map(_constant, value))})"
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
+    if isinstance(value, types.FunctionType):
+        return f"{value.__module__}.{value.__qualname__} {_source(value)}"
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        return f"{type(value).__name__} {value!r}"
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+class _Same:
+    """An array as a key: the same only as itself."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.array is other.array
+
+
+@cache
+def _array_digest(key: _Same) -> str:
+    return _digest(np.ascontiguousarray(key.array).tobytes())
+
+
+def _source(function: Any) -> str:
+    """A digest of the module that a function stands in, or of its code where there is no file."""
+    try:
+        return _file_digest(inspect.getfile(function))
+    except (OSError, TypeError):
+        return _digest(function.__code__.co_code + repr(function.__code__.co_consts).encode())
+
+
+@cache
+def _file_digest(path: str) -> str:
+    return _digest(Path(path).read_bytes())
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+class _Entry(CompileResultCacheImpl):  # type: ignore[misc]
+    """A cache entry named by its function alone, so that a moved function replaces its own."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        name: str = super().get_filename_base(fullname, abiflags)
+        return name.replace(f"-{self.locator.get_disambiguator()}.py", ".py")
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of one function, stamped with `digest_of` in place of its module's digest."""
+
+    _impl_class = _Entry
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._folder = Path(self._impl.locator.get_cache_path())
+        self._module = self._folder / Path(inspect.getfile(function)).stem
+        _entries.setdefault(self._module, set()).add(self._impl.filename_base)
+        self._stamped = False
+
+    def _stamp(self) -> None:
+        """Done at the first call and not before: now all that the function reaches is there."""
+        if not self._stamped:
+            self._cache_file._source_stamp = digest_of(self._py_func)
+            self._stamped = True
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._stamp()
+        return super()._load_overload(sig, target_context)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        self._stamp()
+        self._remove_old()
+        super()._save_overload(sig, data)
+
+    def _remove_old(self) -> None:
+        """Remove compiled code of older versions of this function, and of functions that are gone.
+        A function inside another one is known only once that has run, so those entries stay."""
+        base = self._impl.filename_base
+        if not self._cache_file._load_index():
+            _unlink(self._folder.glob(f"{base}.*.nbc"))
+        for index in self._folder.glob(f"{self._module.name}.*.nbi"):
+            if index.stem not in _entries[self._module] and "locals" not in index.stem:
+                _unlink([index, *self._folder.glob(f"{index.stem}.*.nbc")])
+
+
+def _unlink(paths: Any) -> None:
+    for path in list(paths):
+        path.unlink(missing_ok=True)

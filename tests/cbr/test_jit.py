@@ -1,0 +1,119 @@
+"""Compiled code is never stale: its cache is keyed by all that it was made from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CALLER = """
+from cbr.jit import njit
+from constants import FACTOR, TABLE
+from inner import inner
+
+
+@njit
+def outer(x):
+    return FACTOR * inner(x) + TABLE[1]
+
+
+@njit
+def other(x):
+    return x - 1.0
+"""
+INNER = """
+from cbr.jit import njit
+from deep import deep
+
+
+@njit
+def inner(x):
+    return deep(x) + 1.0
+"""
+DEEP = """
+import numba
+from cbr.jit import njit
+
+
+@njit
+def deep(x):
+    return x * 2.0
+"""
+CONSTANTS = "import numpy as np\nFACTOR = 10\nTABLE = np.array([0.0, 0.5])\n"
+RUN = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import caller
+print(json.dumps({
+    "values": [caller.outer(3.0), caller.other(3.0)],
+    "compiled": [sum(f.stats.cache_misses.values()) for f in (caller.outer, caller.other)],
+}))
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    for name, text in [
+        ("caller", CALLER),
+        ("inner", INNER),
+        ("deep", DEEP),
+        ("constants", CONSTANTS),
+        ("elsewhere", "X = 1\n"),
+    ]:
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+    return tmp_path
+
+
+def run(package: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(package)], capture_output=True, text=True, check=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def edit(package: Path, name: str, old: str, new: str) -> None:
+    path = package / f"{name}.py"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def entries(package: Path) -> set[str]:
+    return {path.name for path in package.glob("__pycache__/*.nb[ic]")}
+
+
+def test_a_changed_callee_or_constant_is_compiled_again(package: Path) -> None:
+    assert run(package) == {"values": [70.5, 2.0], "compiled": [1, 1]}
+    assert run(package) == {"values": [70.5, 2.0], "compiled": [0, 0]}
+    before = entries(package)
+    edit(package, "elsewhere", "1", "2")
+    assert run(package)["compiled"] == [0, 0]
+    # `other` stands in the same module as `outer` but reaches nothing that changed.
+    edit(package, "deep", "x * 2.0", "x * 3.0")
+    assert run(package) == {"values": [100.5, 2.0], "compiled": [1, 0]}
+    edit(package, "constants", "FACTOR = 10", "FACTOR = 1")
+    assert run(package) == {"values": [10.5, 2.0], "compiled": [1, 0]}
+    edit(package, "constants", "0.5", "0.25")
+    assert run(package) == {"values": [10.25, 2.0], "compiled": [1, 0]}
+    assert run(package)["compiled"] == [0, 0]
+    assert entries(package) == before
+
+
+def test_entries_of_functions_that_are_gone_are_removed(package: Path) -> None:
+    run(package)
+    assert any(name.startswith("caller.other") for name in entries(package))
+    # A line more: `other` moves down, gets another name, and `outer` is compiled again.
+    edit(package, "caller", "@njit\ndef other(x)", "\n@njit\ndef another(x)")
+    edit(package, "caller", "def another(x):", "def another(x):\n    '''Moved.'''")
+    (package / "caller.py").write_text(
+        (package / "caller.py").read_text("utf-8") + "\n\nother = another\n", "utf-8"
+    )
+    assert run(package) == {"values": [70.5, 2.0], "compiled": [1, 1]}
+    names = entries(package)
+    assert not any(name.startswith("caller.other") for name in names)
+    assert sum(name.startswith("caller.another") for name in names) == 2
