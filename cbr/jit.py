@@ -39,7 +39,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda decorated: njit(decorated, **options)
     compiled = numba.njit(**options)(function)
     if isinstance(compiled, Dispatcher):  # not so where numba is disabled
-        compiled._cache = _Cache(function)
+        vars(compiled)["_cache"] = _Cache(function)
     return compiled
 
 
@@ -139,7 +139,7 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-class _Entry(CompileResultCacheImpl):  # type: ignore[misc]
+class _Entry(CompileResultCacheImpl):
     """A cache entry named by its function alone, so that a moved function replaces its own."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
@@ -147,7 +147,7 @@ class _Entry(CompileResultCacheImpl):  # type: ignore[misc]
         return name.replace(f"-{self.locator.get_disambiguator()}.py", ".py")
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):
     """numba's cache of one function, stamped with `digest_of` in place of its module's digest."""
 
     _impl_class = _Entry
