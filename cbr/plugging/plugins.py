@@ -16,15 +16,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from cbr.errors import CbrError, NameClash, NoSuchName, PluginFailure
 from cbr.plugging import hookspecs
 from cbr.plugging.guard import guarded, one_line
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: Kind of thing registered -> the hook that gives it.
 KINDS = {
@@ -86,9 +90,7 @@ class Plugins:
 
     def load(self, files: Sequence[str | Path] = ()) -> Plugins:
         """Load the engine's own parts, then entry points, the plugins folder, and `files`."""
-        from importlib.metadata import version
-
-        engine = Plugin("engine", "cbr-engine", version("cbr-engine"))
+        engine = Plugin("engine", "cbr-engine", _own_version())
         self._guarded(engine, lambda: importlib.import_module("cbr.builtin"))
         wanted = os.environ.get("CBR_LOAD_PLUGINS")
         limit = None if wanted is None else {name.strip() for name in wanted.split(",") if name}
@@ -115,12 +117,8 @@ class Plugins:
     # --- finding ------------------------------------------------------------------------------
 
     def _entry_points(self, limit: set[str] | None) -> Iterator[tuple[Plugin, Callable[[], Any]]]:
-        from importlib.metadata import entry_points
-
-        for point in sorted(entry_points(group="cbr"), key=lambda point: point.name):
+        for point, origin, version in _installed():
             if limit is None or point.name in limit:
-                dist = point.dist
-                origin, version = (dist.name, dist.version) if dist else ("unknown", "")
                 yield Plugin(point.name, origin, version), point.load
 
     def _folder(self, limit: set[str] | None) -> Iterator[tuple[Plugin, Callable[[], Any]]]:
@@ -318,6 +316,26 @@ def use_plugins(plugins: Plugins) -> Plugins:
     global _default
     _default = plugins
     return plugins
+
+
+@cache
+def _own_version() -> str:
+    from importlib.metadata import version
+
+    return version("cbr-engine")
+
+
+@cache
+def _installed() -> list[tuple[EntryPoint, str, str]]:
+    """Entry points of the group `cbr`, with the name and version of their distributions. What is
+    installed is looked up once, because reading the metadata of every distribution takes long."""
+    from importlib.metadata import entry_points
+
+    found = []
+    for point in sorted(entry_points(group="cbr"), key=lambda point: point.name):
+        origin, version = (point.dist.name, point.dist.version) if point.dist else ("unknown", "")
+        found.append((point, origin, version))
+    return found
 
 
 def _import_file(path: Path) -> ModuleType:
