@@ -1,10 +1,13 @@
 # The two commands: `make demo` and `make test`. Both set up what they need in .venv.
+# While working: `make check` takes about a minute.
 
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO := casebases/demo.db
+# Tests run in as many processes as there are cores; `make test JOBS=0` runs them in one.
+JOBS ?= auto
 
-.PHONY: demo test test-all lint docs clean
+.PHONY: demo check lint test test-all coverage docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("cbr-engine needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -29,15 +32,22 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+check: lint
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not long"
+
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS)
 
 test-all: lint
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+
+# What runs compiled or in other processes is not counted.
+coverage: .venv/installed
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
 
 docs: .venv/installed
 	$(BIN)/python tools/docs.py
 
 clean:
-	rm -rf .venv build dist *.egg-info $(DEMO)*
+	rm -rf .venv build dist htmlcov .coverage *.egg-info $(DEMO)*
 	find cbr features similarity plugins -name '*.nb[ic]' -delete
