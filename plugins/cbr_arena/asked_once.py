@@ -12,8 +12,8 @@ import numpy as np
 
 from cbr_arena.bots import Actions, Triples
 from cbr_arena.chance import Chance
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.rules import WIDTH
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import WIDTH
 
 #: Numbers that make a table's mark from what stands on it: odd ones, so nothing is lost.
 _FACTORS = np.random.default_rng(0).integers(0, 2**63, WIDTH, np.uint64) * 2 + 1

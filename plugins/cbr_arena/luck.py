@@ -24,19 +24,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
+from cbr_holdem.cards import CARD_KEYS, DECK, EMPTY, strength_of_key
 from cbr_holdem.chance import below, key, step
-from cbr_holdem.table.game import BIG_BLIND, BOARD_CARDS, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
     BET,
+    BIG_BLIND,
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLD,
     FOLDED,
     HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PARTS,
     PAYOFF,

@@ -16,7 +16,7 @@ from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr_arena.bots import BotKind
 from cbr_arena.views import Views
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table import MOST_SEATS
 
 _TIMES = re.compile(r"^(.*?)\*(\d{1,9})$")
 

@@ -8,14 +8,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import UNKNOWN
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.cards import UNKNOWN
+from cbr_holdem.table import (
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLDED,
     HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PAID,
     PAYOFF,

@@ -17,17 +17,17 @@ from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
 from cbr_arena.showing import as_seen
 from cbr_arena.views import Views
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import (
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import (
     ACTOR,
     CALL,
     FOLD,
     MOVES,
     RAISE,
+    Game,
     act,
     deal_all,
+    decks,
     new_tables,
     raise_limits,
     to_call,

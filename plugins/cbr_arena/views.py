@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from cbr.plugging import one_line
 from cbr_arena.bots import Triples
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.view import View
-from cbr_holdem.table.rules import RAISE
-from cbr_holdem.table.table import KINDS
+from cbr_holdem.situation import Pending, View
+from cbr_holdem.table import KINDS, RAISE
 
 #: Seconds that a decision may take.
 TIME_LIMIT = 10.0

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 
 from cbr_bots.loki_constants import WAIT
-from cbr_holdem.table.game import BET_SIZES, MOST_RAISES
-from cbr_holdem.table.rules import DEAD, FOLD, POST, RAISE, SEATS
+from cbr_holdem.table import BET_SIZES, DEAD, FOLD, MOST_RAISES, POST, RAISE, SEATS
 
 # A line:
 SEATS_, STREET_, TOP_, POT_ = 0, 1, 2, 3

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
     CALL,
     FOLD,
     FOLDED,
     HISTORY,
+    MOST_SEATS,
     MOVES,
     POST,
     RAISE,

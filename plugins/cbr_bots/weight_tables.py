@@ -28,9 +28,8 @@ from cbr_bots.betting_line import (
 from cbr_bots.board_values import against
 from cbr_bots.loki_constants import DOUBT, DOUBT_CALL, DOUBT_CHECK, FLOOR, SIGMA, SIGMA_INCOME
 from cbr_bots.triples import before_flop, plan, planned
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import CALL, FOLD, HISTORY, MOVES, RAISE
-from cbr_holdem.table.rules import STREET as ROW_STREET
+from cbr_holdem.table import CALL, FOLD, HISTORY, MOST_SEATS, MOVES, RAISE
+from cbr_holdem.table import STREET as ROW_STREET
 
 _HANDS, _CLASSES = 1326, 169
 #: Published: how often a player folds, calls and raises with 0, 1 and 2 or more bets to call.

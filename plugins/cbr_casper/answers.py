@@ -36,9 +36,9 @@ from cbr_casper.grid import (
 from cbr_casper.habits import BATCH, replay_bodies
 from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.chance import below, key, mixed, step, unit
-from cbr_holdem.table.game import BET_SIZES
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
+    BET_SIZES,
     CALL,
     FOLD,
     HISTORY,
@@ -49,8 +49,8 @@ from cbr_holdem.table.rules import (
     RAISE,
     SEATS,
     STREET,
+    deal_anew,
 )
-from cbr_holdem.table.unseen import deal_anew
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -26,12 +26,12 @@ from cbr_casper.boosting import DEPTH
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
 from cbr_casper.habits import count_moves, groups_of
 from cbr_casper.players import CODES, Players, rooms
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.situation import BETTING
+from cbr_holdem.table import (
     ACTOR,
     HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PAID,
     POST,

@@ -11,11 +11,22 @@ import pytest
 from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHand, State, Street
 
 from cbr.errors import BadValue, CbrError
-from cbr_holdem.cards.card import name
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import BET_SIZES, MOST_RAISES, Game, seating
-from cbr_holdem.table.rules import CALL, FOLD, RAISE, call_down, deal_all, new_tables, step_all
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import name
+from cbr_holdem.table import (
+    BET_SIZES,
+    CALL,
+    FOLD,
+    MOST_RAISES,
+    RAISE,
+    Game,
+    Table,
+    call_down,
+    deal_all,
+    decks,
+    new_tables,
+    seating,
+    step_all,
+)
 
 AUTOMATIONS = (
     Automation.ANTE_POSTING,

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import UNKNOWN
+from cbr_holdem.cards.numbering import UNKNOWN
 from cbr_holdem.situation import betting, history
 from cbr_holdem.situation.situations import Column, Situations
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game

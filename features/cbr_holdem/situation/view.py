@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import names
+from cbr_holdem.cards.numbering import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game

@@ -1,1 +1,15 @@
-"""The rules of the table, for many tables at once and for one."""
+"""The rules of the table, for many tables at once and for one.
+
+game          blinds, bet sizes and limits
+deck          shuffled decks by seed and deal
+rules         a table as a row of numbers: deal, act, settle
+table         one table for people and tests
+unseen        cards that a player does not see, drawn
+hand          a played hand as a line of text
+hand_arrays   many such lines, read into arrays
+random_play   hands of players who act at random
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,7 +17,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
 from cbr_holdem.cards.evaluator import (
     CARD_KEYS,
     EMPTY,
@@ -25,6 +24,7 @@ from cbr_holdem.cards.evaluator import (
     seven_strength,
     strength_of_key,
 )
+from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.table.game import (
     ACPC,
     ANTE,

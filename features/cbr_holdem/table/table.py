@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import UNKNOWN, cards, names, verify_distinct
+from cbr_holdem.cards.numbering import UNKNOWN, cards, names, verify_distinct
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game, verify_stacks
 from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.rules import (

@@ -14,10 +14,8 @@ from cbr_arena.chance import Chance
 from cbr_arena.players import build
 from cbr_arena.showing import as_seen
 from cbr_arena.tables import Room, drain
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import CALL, FOLD, MOVES, RAISE
-from cbr_holdem.table.table import Table
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import CALL, FOLD, MOVES, RAISE, Game, Table
 
 _ONE = frozen(np.zeros(1, np.int64))
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
+from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.situation.situations import Situations, look
 from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
