@@ -35,7 +35,6 @@ from cbr_holdem.table import (
     CALL,
     FOLD,
     FOLDED,
-    HISTORY,
     HOLE,
     MOST_SEATS,
     MOVES,
@@ -45,10 +44,12 @@ from cbr_holdem.table import (
     RAISE,
     SEATS,
     STREET,
+    last_move,
     pot_of,
     raise_limits,
     settle,
     to_call,
+    unpacked,
 )
 
 Ints = NDArray[np.int64]
@@ -265,7 +266,9 @@ def _all_in(rows: Any, terms: Any, seed: Any, deal: Any, out: Any) -> None:
     for i in range(len(rows)):
         r = rows[i]
         n = r[SEATS]
-        last = r[HISTORY + r[MOVES] - 1] >> 6 & 3 if r[MOVES] else 0
+        last = np.int64(0)  # the street of the last move
+        if r[MOVES]:
+            last = unpacked(last_move(r))[0]
         for seat in range(n):
             out[i, seat] = r[PAYOFF + seat] / PARTS
         if r[PLAYERS] < 2 or last == 3:

@@ -25,6 +25,7 @@ from cbr_holdem.table import (
     SEATS,
     STREET,
     WIDTH,
+    unpacked,
 )
 
 Ints = NDArray[np.int64]
@@ -79,8 +80,7 @@ def _count(rows: Any, player: Any, out: Any) -> None:
         r = rows[i]
         paid, raised = np.int64(0), np.int64(0)  # seats that did so before the flop, as bits
         for m in range(r[MOVES]):
-            move = r[HISTORY + m]
-            seat, kind, street, amount = move & 15, move >> 4 & 3, move >> 6 & 3, move >> 8
+            street, seat, kind, amount = unpacked(r[HISTORY + m])
             if street == 0:
                 paid |= (kind == RAISE or (kind == CALL and amount > 0)) << seat
                 raised |= (kind == RAISE) << seat

@@ -37,10 +37,8 @@ from cbr_holdem.table import (
     BOARD,
     BOARD_CARDS,
     FOLDED,
-    HISTORY,
     HOLE,
     MOST_SEATS,
-    MOVES,
     PAID,
     PARTS,
     PAYOFF,
@@ -49,6 +47,7 @@ from cbr_holdem.table import (
     act,
     add_up,
     deal_unseen,
+    last_move,
     raise_limits,
     to_call,
 )
@@ -205,7 +204,7 @@ def _play_out(
             if most == 0:
                 kind = CALL
         act(r, terms, kind, amount)
-        take(line, r[HISTORY + r[MOVES] - 1])
+        take(line, last_move(r))
 
 
 @njit(cache=True)
@@ -257,7 +256,7 @@ def _simulate_all(
                 then[:] = table
                 line_then[:] = line
                 act(then, terms, first, to if first == RAISE else 0)
-                take(line_then, then[HISTORY + then[MOVES] - 1])
+                take(line_then, last_move(then))
                 _play_out(
                     then,
                     line_then,

@@ -30,13 +30,7 @@ from cbr_holdem.strength.hand_strength import hand_strengths, strengths
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.preflop import hand_ranks
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
-from cbr_holdem.table.rules import (
-    ACTOR,
-    BOARD,
-    HOLE,
-    SEATS,
-    STREET,
-)
+from cbr_holdem.table.layout import ACTOR, BOARD, HOLE, SEATS, STREET
 
 Column = NDArray[np.float64]
 

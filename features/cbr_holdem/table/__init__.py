@@ -2,7 +2,10 @@
 
 game          blinds, bet sizes and limits
 deck          shuffled decks by seed and deal
-rules         a table as a row of numbers: deal, act, settle
+moves         a move as one number of a table's history
+layout        a table as a row of whole numbers: where its parts are
+rules         dealing, legal raises, playing an action
+settlement    pots shared out at the end
 table         one table for people and tests
 unseen        cards that a player does not see, drawn
 hand          a played hand as a line of text
