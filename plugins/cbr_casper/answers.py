@@ -41,7 +41,6 @@ from cbr_holdem.table import (
     BET_SIZES,
     CALL,
     FOLD,
-    HISTORY,
     MOVES,
     PAID,
     PARTS,
@@ -50,6 +49,8 @@ from cbr_holdem.table import (
     SEATS,
     STREET,
     deal_anew,
+    last_move,
+    unpacked,
 )
 
 Floats = NDArray[np.float64]
@@ -241,7 +242,7 @@ def _round(
                 move = drawn_move(likely, drawn)
                 play_move(r, of_game, sizes, move)
                 # Where nobody may raise any more it became a call.
-                kind = r[HISTORY + r[MOVES] - 1] >> 4 & 3
+                _street, _seat, kind, _amount = unpacked(last_move(r))
                 seen[street, at, move if kind == RAISE else kind] += 1
                 continue
             cards = class_of(street, mark)

@@ -38,6 +38,7 @@ from cbr_holdem.table import (
     pot_of,
     raise_limits,
     to_call,
+    unpacked,
 )
 
 Floats = NDArray[np.float64]
@@ -141,8 +142,9 @@ def context_after(r: Any, terms: Any, raiser: Any) -> Any:
 def last_to_raise(r: Any) -> Any:
     """The seat whose raise was the last of the hand, or -1."""
     for m in range(r[MOVES] - 1, -1, -1):
-        if r[HISTORY + m] >> 4 & 3 == RAISE:
-            return r[HISTORY + m] & 15
+        _street, seat, kind, _amount = unpacked(r[HISTORY + m])
+        if kind == RAISE:
+            return seat
     return np.int64(-1)
 
 

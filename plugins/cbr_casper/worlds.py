@@ -41,6 +41,7 @@ from cbr_holdem.table import (
     STREET,
     act,
     deal_posted,
+    unpacked,
 )
 
 Floats = NDArray[np.float64]
@@ -272,8 +273,7 @@ def _listen(tables: Any, terms: Any, seats: Any, chances: Any, told: Any) -> Non
         nothing = np.zeros(MOST_SEATS, np.int64)
         deal_posted(r, terms, end[SEATS], stacks, end[POST:], nothing, end[HOLE:])
         for m in range(end[MOVES]):
-            packed = end[HISTORY + m]
-            kind, amount = packed >> 4 & 3, packed >> 8
+            _street, _seat, kind, amount = unpacked(end[HISTORY + m])
             if r[ACTOR] != seats[i]:
                 street, at = r[STREET], context(r, terms)
                 move = move_of(r, terms, kind, amount, moves)
