@@ -2,6 +2,9 @@ from .adjust import factors_of_luck as factors_of_luck
 from .adjust import verify_adjustment as verify_adjustment
 from .adjust import without_luck as without_luck
 from .asked_once import once as once
+from .asking import Answer as Answer
+from .asking import ask as ask
+from .asking import memory_of as memory_of
 from .bots import CALL as CALL
 from .bots import FOLD as FOLD
 from .bots import GAMES as GAMES

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cbr_arena.asking import memory_of
 from cbr_arena.bots import Actions, Triples
 from cbr_arena.chance import Chance
 from cbr_holdem.situation import Pending
@@ -44,4 +45,4 @@ class Once:
 def once(bot: Any) -> Any:
     """The bot, asked once for equal tables; itself if it remembers, as equal tables may differ in
     what it knows."""
-    return bot if getattr(bot, "memory", None) is not None else Once(bot)
+    return Once(bot) if memory_of(bot) is None else bot

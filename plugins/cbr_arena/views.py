@@ -36,7 +36,12 @@ class Views:
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
-        self.faults: list[tuple[int, str]] = []
+        self._faults: list[tuple[int, str]] = []
+
+    def take_faults(self) -> list[tuple[int, str]]:
+        """What went wrong since this was last called: in which decision of its batch, and why."""
+        faults, self._faults = self._faults, []
+        return faults
 
     def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Triples:
         count = situations.count
@@ -57,7 +62,7 @@ class Views:
                     if isinstance(error, KeyboardInterrupt):
                         raise
                     shares[at], to[at] = (1.0, 0.0, 0.0), 0
-                    self.faults.append((at, one_line(error)))
+                    self._faults.append((at, one_line(error)))
         return Triples(shares, to)
 
 
