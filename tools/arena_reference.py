@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 from cbr.cli import table
 from cbr.workers import executor
-from cbr_arena.match import Match, Played, play
-from cbr_arena.players import players_of
-from cbr_arena.results import difference, lines_of, rate_of
+from cbr_arena import Match, Played, difference, lines_of, play, players_of, rate_of
 
 
 class Reference(NamedTuple):

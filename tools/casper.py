@@ -29,9 +29,7 @@ import numpy as np
 from cbr.cli import table
 from cbr.store import Casebase
 from cbr.workers import executor
-from cbr_arena.match import Match, Played, play
-from cbr_arena.players import players_of
-from cbr_arena.results import Rate, rate_of
+from cbr_arena import Match, Played, Rate, play, players_of, rate_of
 from experiment import (
     SIM,
     Setting,

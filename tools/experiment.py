@@ -18,13 +18,9 @@ from cbr.errors import BadValue, CbrError
 from cbr.learning import learn_weights
 from cbr.plugging import default_plugins
 from cbr.store import Casebase
-from cbr_arena.logs import write
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
-from cbr_arena.results import Rate
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand_arrays import HandArrays
+from cbr_arena import Match, Rate, play, players_of, write_log
+from cbr_holdem.situation import BETTING
+from cbr_holdem.table import Game, HandArrays
 
 #: Simulations of `sim` for a decision.
 TRIALS = 50
@@ -138,7 +134,7 @@ def logged(log: Path, who: str, hands: int, seed: int, pool: Executor | None) ->
         match = Match(
             players_of(who.split()), hands=hands, seed=seed, duplicate=False, keep_hands=True
         )
-        write(play(match, pool).hands, log)
+        write_log(play(match, pool).hands, log)
     return log
 
 

@@ -17,7 +17,7 @@ from cbr.errors import BadValue
 from cbr.store import Casebase
 from cbr_casper.boosting import log_loss, refined
 from cbr_casper.habits import Counts, count_moves, hides_folds
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.table import STREETS
 from experiment import run
 
 

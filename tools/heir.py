@@ -32,9 +32,7 @@ from cbr.cli import table
 from cbr.errors import NoSuchName
 from cbr.store import Casebase, set_weights
 from cbr.workers import executor
-from cbr_arena.match import Match, Played, play
-from cbr_arena.players import players_of
-from cbr_arena.results import Rate, difference, rate_of
+from cbr_arena import Match, Played, Rate, difference, play, players_of, rate_of
 from cbr_casper.answers import HANDS, ROUNDS
 from cbr_casper.label import label, unlabelled
 from cbr_casper.worlds import Worlds

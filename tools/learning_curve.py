@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 from cbr.cli import table
 from cbr.errors import CbrError
 from cbr.plots import save, verify_picture
-from cbr_arena.match import Match, Played, pieces_played
-from cbr_arena.players import players_of
-from cbr_arena.results import Rate, rate_of
-from cbr_holdem.table.game import Game
+from cbr_arena import Match, Played, Rate, pieces_played, players_of, rate_of
+from cbr_holdem.table import Game
 
 TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
 #: Sessions that are played side by side.

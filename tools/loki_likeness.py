@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 
 from cbr.errors import CbrError, NoSuchName
-from cbr_bots.loki import Formula
-from cbr_bots.loki_constants import SETTINGS, constants_of
-from cbr_bots.loki_preflop import STYLES
+from cbr_bots import SETTINGS, STYLES, Formula, constants_of
 from likeness.decisions import Decisions, decisions_in
 from likeness.judging import frequencies, judged
 from likeness.search import searched

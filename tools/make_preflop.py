@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cbr_holdem.cards.card import names
-from cbr_holdem.cards.ranges import CLASSES, hands_of
-from cbr_holdem.strength.odds import odds
+from cbr_holdem.cards import CLASSES, hands_of, names
+from cbr_holdem.strength import odds
 
 OUT = Path(__file__).parent.parent / "features" / "cbr_holdem" / "strength" / "preflop.npz"
 

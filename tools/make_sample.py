@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.random_hands import random_hands
-from cbr_logs.phh_writer import write
+from cbr_holdem.table import Game, random_hands
+from cbr_logs import write_phh
 
 OUT = Path(__file__).parent.parent / "casebases" / "sample.phhs"
 
 if __name__ == "__main__":
     hands = random_hands(150, 6, Game(), stack=1000, seed=20_240_601)
-    print(f"{OUT}: {write((hand.text for hand in hands), OUT)} hands")
+    print(f"{OUT}: {write_phh((hand.text for hand in hands), OUT)} hands")

@@ -1,12 +1,21 @@
 """Texas Hold'em: cards, what hands are worth, the rules of the table, and a seat's situation.
 
-This module is loaded by every command, so it imports nothing heavy: the kernel is compiled code,
-in `cards` and `strength`.
+    cards/       cards, sets of hands, and the evaluator
+    strength/    what a hand is worth
+    table/       the rules
+    situation/   what the player to act knows, and the features that follow from it
+    chance       random numbers that depend on their key alone
+    info         what `cbr info` adds for a casebase of hold'em
+    commands     `cbr odds` and `cbr tables`
+
+Each folder lists its public names. Every command loads this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import lazy_loader
 
 from cbr import hook
 
@@ -17,10 +26,13 @@ if TYPE_CHECKING:
     from cbr.store import Casebase
     from cbr.weights import Weights
 
+# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
 
 @hook
 def cbr_case_types() -> list[CaseType]:
-    from cbr_holdem.situation.case_types import case_types
+    from cbr_holdem.situation.features import case_types
 
     return case_types()
 
@@ -34,7 +46,7 @@ def cbr_weights() -> list[Weights]:
 
 @hook
 def cbr_info(casebase: Casebase) -> dict[str, Any] | None:
-    from cbr_holdem.situation.case_types import BETTING
+    from cbr_holdem.situation.features import BETTING
 
     if casebase.domain not in BETTING:
         return None

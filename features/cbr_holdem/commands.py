@@ -71,8 +71,8 @@ def odds(
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
     helper = _compile_strength() if strength else None
     with waiting(_COMPILING):
-        from cbr_holdem.strength.odds import odds as compute
-        from cbr_holdem.strength.odds import warm_up
+        from cbr_holdem.strength.equity import odds as compute
+        from cbr_holdem.strength.equity import warm_up
 
         warm_up()
     with waiting("going through the deals; where they are drawn, a larger --error is faster"):
@@ -114,16 +114,16 @@ def _compile_strength() -> subprocess.Popen[bytes] | None:
     spec = find_spec("cbr_holdem.strength.kernel")
     folder = os.environ.get("NUMBA_CACHE_DIR")
     place = Path(folder) if folder else Path(str(spec and spec.origin)).parent
-    if next(place.rglob("kernel.look-*.nbi"), None) is not None:
+    if next(place.rglob("kernel.count_later-*.nbi"), None) is not None:
         return None
-    script = "from cbr_holdem.strength.strength import strength_of; strength_of('AhKs', 'QsJs2d')"
+    script = "from cbr_holdem.strength import strength_of; strength_of('AhKs', 'QsJs2d')"
     return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
 
 
 def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
     from cbr.errors import BadValue
     from cbr_holdem.cards.ranges import hands_of
-    from cbr_holdem.strength.strength import strength_of
+    from cbr_holdem.strength.hand_strength import strength_of
 
     if len(hands_of(hand)) != 1:
         raise BadValue(f"--strength is for one hand such as AhKs, not for the range {hand!r}")

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from cbr_arena.asking import memory_of
 from cbr_arena.bots import Actions, Triples
 from cbr_arena.chance import Chance
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.rules import WIDTH
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import WIDTH
 
 #: Numbers that make a table's mark from what stands on it: odd ones, so nothing is lost.
 _FACTORS = np.random.default_rng(0).integers(0, 2**63, WIDTH, np.uint64) * 2 + 1
@@ -44,4 +45,4 @@ class Once:
 def once(bot: Any) -> Any:
     """The bot, asked once for equal tables; itself if it remembers, as equal tables may differ in
     what it knows."""
-    return bot if getattr(bot, "memory", None) is not None else Once(bot)
+    return Once(bot) if memory_of(bot) is None else bot

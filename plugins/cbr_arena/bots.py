@@ -20,10 +20,10 @@ from cbr.errors import BadValue
 from cbr.plugging import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.rules import CALL as CALL
-from cbr_holdem.table.rules import FOLD as FOLD
-from cbr_holdem.table.rules import RAISE as RAISE
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import CALL as CALL
+from cbr_holdem.table import FOLD as FOLD
+from cbr_holdem.table import RAISE as RAISE
 
 GAMES = ("limit", "nolimit")
 

@@ -111,7 +111,7 @@ def match(
     from cbr_arena.match import Match
     from cbr_arena.players import players_of
     from cbr_arena.tournament import Tournament, pairs_of
-    from cbr_holdem.table.game import Game
+    from cbr_holdem.table import Game
 
     if game not in GAMES:
         raise NoSuchName("game", game, GAMES)
@@ -170,9 +170,9 @@ def match(
             draw(matches, played, plot)
         _tell_file(f"drawn in {plot}", json)
     if log is not None:
-        from cbr_arena.logs import write
+        from cbr_arena.logs import write_log
 
-        _tell_file(f"wrote {write(played[0].hands, log):,} hands to {log}", json)
+        _tell_file(f"wrote {write_log(played[0].hands, log):,} hands to {log}", json)
 
 
 def _tell_file(sentence: str, json: bool) -> None:

@@ -29,7 +29,7 @@ def plain_name(name: str) -> str:
     return name.replace(" ", "").replace(":", "=").replace("|", "/")
 
 
-def write(hands: Sequence[str], path: Path) -> int:
+def write_log(hands: Sequence[str], path: Path) -> int:
     """Write hands (`Hand.text`) in the format that the name asks for; how many."""
     source = default_plugins().get("case source", _FORMATS[path.suffix])
     count: int = source.write(iter(hands), path)

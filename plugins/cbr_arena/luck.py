@@ -24,19 +24,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
+from cbr_holdem.cards import CARD_KEYS, DECK, EMPTY, strength_of_key
 from cbr_holdem.chance import below, key, step
-from cbr_holdem.table.game import BIG_BLIND, BOARD_CARDS, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
     BET,
+    BIG_BLIND,
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLD,
     FOLDED,
-    HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PARTS,
     PAYOFF,
@@ -44,10 +44,12 @@ from cbr_holdem.table.rules import (
     RAISE,
     SEATS,
     STREET,
+    last_move,
     pot_of,
     raise_limits,
     settle,
     to_call,
+    unpacked,
 )
 
 Ints = NDArray[np.int64]
@@ -264,7 +266,9 @@ def _all_in(rows: Any, terms: Any, seed: Any, deal: Any, out: Any) -> None:
     for i in range(len(rows)):
         r = rows[i]
         n = r[SEATS]
-        last = r[HISTORY + r[MOVES] - 1] >> 6 & 3 if r[MOVES] else 0
+        last = np.int64(0)  # the street of the last move
+        if r[MOVES]:
+            last = unpacked(last_move(r))[0]
         for seat in range(n):
             out[i, seat] = r[PAYOFF + seat] / PARTS
         if r[PLAYERS] < 2 or last == 3:

@@ -31,8 +31,7 @@ from cbr_arena.players import Player, build, verify_fits
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Ints, Room, Sitting
-from cbr_holdem.table.game import MOST_CHIPS, MOST_SEATS, Game
-from cbr_holdem.table.rules import PARTS
+from cbr_holdem.table import MOST_CHIPS, MOST_SEATS, PARTS, Game
 
 Floats = NDArray[np.float64]
 

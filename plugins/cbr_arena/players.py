@@ -14,9 +14,10 @@ import numpy as np
 from cbr.errors import BadValue
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr_arena.asking import memory_of
 from cbr_arena.bots import BotKind
 from cbr_arena.views import Views
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table import MOST_SEATS
 
 _TIMES = re.compile(r"^(.*?)\*(\d{1,9})$")
 
@@ -67,7 +68,7 @@ def build(spec: str, betting: str) -> Any:
     _verify_plays(spec, getattr(made, "games", kind.games), betting)
     if kind.views:
         return Views(lambda: kind.build(argument, parsed))
-    memory = getattr(made, "memory", None)
+    memory = memory_of(made)
     if not (memory is None or (isinstance(memory, np.dtype) and not memory.hasobject)):
         raise BadValue(
             f"bot {kind.name!r}: memory must be None or a numpy dtype without objects, not "

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cbr_arena.tables import Ints, Sitting
-from cbr_holdem.cards.card import DECK, names
-from cbr_holdem.table.game import BOARD_CARDS, Game
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import BOARD, HOLE, PAID, PARTS, PAYOFF, PLAYERS, POST, STACK, Tables
+from cbr_holdem.cards import DECK, names
+from cbr_holdem.table import (
+    BOARD,
+    BOARD_CARDS,
+    HOLE,
+    PAID,
+    PARTS,
+    PAYOFF,
+    PLAYERS,
+    POST,
+    STACK,
+    Game,
+    Hand,
+    Tables,
+)
 
 
 def texts(rows: Ints, sitting: Sitting, game: Game, players: Sequence[str]) -> list[str]:

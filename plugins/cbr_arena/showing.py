@@ -8,14 +8,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import UNKNOWN
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.cards import UNKNOWN
+from cbr_holdem.table import (
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLDED,
     HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PAID,
     PAYOFF,
@@ -24,6 +25,7 @@ from cbr_holdem.table.rules import (
     SEATS,
     STREET,
     WIDTH,
+    unpacked,
 )
 
 Ints = NDArray[np.int64]
@@ -78,8 +80,7 @@ def _count(rows: Any, player: Any, out: Any) -> None:
         r = rows[i]
         paid, raised = np.int64(0), np.int64(0)  # seats that did so before the flop, as bits
         for m in range(r[MOVES]):
-            move = r[HISTORY + m]
-            seat, kind, street, amount = move & 15, move >> 4 & 3, move >> 6 & 3, move >> 8
+            street, seat, kind, amount = unpacked(r[HISTORY + m])
             if street == 0:
                 paid |= (kind == RAISE or (kind == CALL and amount > 0)) << seat
                 raised |= (kind == RAISE) << seat

@@ -11,26 +11,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.plugging import frozen, one_line
-from cbr_arena.bots import decided
+from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, memory_of, tell
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
-from cbr_arena.showing import as_seen
-from cbr_arena.views import Views
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
-    CALL,
-    FOLD,
     MOVES,
-    RAISE,
+    Game,
     act,
     deal_all,
+    decks,
+    legal_action,
     new_tables,
-    raise_limits,
-    to_call,
 )
 
 Ints = NDArray[np.int64]
@@ -69,13 +61,12 @@ class Room:
 
     def begin(self, sessions: int) -> None:
         """So many sessions, of which nobody remembers anything."""
-        kinds = [_memory_of(bot) for bot in self.bots]
-        self.memory = [_blank(kinds[bot], sessions) for bot in self.bot_of.tolist()]
+        self.memory = [blank_memory(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
 
     @property
     def remembers(self) -> bool:
         """Whether anybody may keep something from hand to hand."""
-        return any(_memory_of(bot) is not None for bot in self.bots)
+        return any(memory_of(bot) is not None for bot in self.bots)
 
     @property
     def remembered(self) -> bool:
@@ -120,7 +111,7 @@ class Room:
                 self.luck.moved(going)
             if wrong.any():
                 for one in player[wrong].tolist():
-                    self.fault(one, "an action that is not legal")
+                    self.fault(one, NOT_LEGAL)
             going = going[rows[going, ACTOR] >= 0]
         self._remember(rows, sitting)
         return rows
@@ -136,34 +127,20 @@ class Room:
         to: Ints,
     ) -> None:
         """What one bot does at the tables that wait for it, into `kind` and `to`."""
-        bot = self.bots[number]
-        situations = Pending(rows, self.game, frozen(which.copy()))
-        seat, decision = rows[which, ACTOR], rows[which, MOVES]
-        chance = Chance(self.seed, sitting.deal[which], seat, decision)
-        memory, session = None, sitting.session[which]
-        if _memory_of(bot) is not None:
-            memory = self._of(who, session, bot)
-        try:
-            given = bot.act(situations, memory, chance)
-            # Asked anew: a bot may have changed what it was given.
-            now = Pending(rows, self.game, which)
-            done = decided(given, now, chance.for_draws())
-            kind[which], to[which] = done.kind, done.to
-            if self.luck and done.shares is not None:
-                self.luck.drew(which, done.shares, kind, to)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a bot cannot end the match
-            kind[which], to[which] = FOLD, 0
-            for one in who.tolist():
-                self.fault(one, one_line(error))
-        for at, reason in drain(bot):
+        bot, session = self.bots[number], sitting.session[which]
+        chance = Chance(self.seed, sitting.deal[which], rows[which, ACTOR], rows[which, MOVES])
+        memory = None if memory_of(bot) is None else self._of(who, session, bot)
+        answer = ask(bot, rows, self.game, which, memory, chance)
+        kind[which], to[which] = answer.kind, answer.to
+        if self.luck and answer.shares is not None:
+            self.luck.drew(which, answer.shares, kind, to)
+        for at, reason in answer.faults:
             self.fault(int(who[at]), reason)
         if memory is not None:
             self._keep(who, session, memory)
 
     def _of(self, who: Ints, session: Ints, bot: Any) -> NDArray[Any]:
-        gathered = np.empty(len(who), _memory_of(bot))
+        gathered = np.empty(len(who), memory_of(bot))
         for player in np.unique(who).tolist():
             mine, kept = who == player, self.memory[player]
             if kept is not None:
@@ -179,38 +156,14 @@ class Room:
     def _remember(self, rows: Ints, sitting: Sitting) -> None:
         """Show each bot that wants to know how the hand ended, as its seat saw it."""
         for number, bot in enumerate(self.bots):
-            if _memory_of(bot) is None or not hasattr(bot, "remember"):
+            if memory_of(bot) is None or not hasattr(bot, "remember"):
                 continue
             table, seat = np.nonzero(self.bot_of[sitting.player] == number)
             who, session = sitting.player[table, seat], sitting.session[table]
             memory = self._of(who, session, bot)
-            try:
-                bot.remember(as_seen(rows, table, seat), seat.copy(), memory)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                for one in who.tolist():
-                    self.fault(one, one_line(error))
+            for at, reason in tell(bot, rows, table, seat, memory):
+                self.fault(int(who[at]), reason)
             self._keep(who, session, memory)
-
-
-def drain(bot: Any) -> list[tuple[int, str]]:
-    """What a wrapped bot did wrong in this batch: which decision, and why."""
-    if not isinstance(bot, Views):
-        return []
-    found, bot.faults = bot.faults, []
-    return found
-
-
-def _memory_of(bot: Any) -> np.dtype[Any] | None:
-    memory: np.dtype[Any] | None = getattr(bot, "memory", None)
-    return memory
-
-
-def _blank(dtype: np.dtype[Any] | None, sessions: int) -> NDArray[Any] | None:
-    if dtype is None:
-        return None
-    return np.full(sessions, None, dtype) if dtype.hasobject else np.zeros(sessions, dtype)
 
 
 def _cards_of(seed: int, deal: Ints, need: int) -> NDArray[np.uint8]:
@@ -228,16 +181,7 @@ def _step(rows: Any, terms: Any, going: Any, kind: Any, to: Any) -> Any:
     wrong = np.zeros(len(going), np.bool_)
     for i in range(len(going)):
         r = rows[going[i]]
-        what, amount = kind[going[i]], to[going[i]]
-        if what == RAISE:
-            least, most = raise_limits(r, terms)
-            amount = least if amount == 0 else amount
-            wrong[i] = most == 0 or amount < least or amount > most
-        elif what != FOLD and what != CALL:
-            wrong[i] = True
-        if wrong[i]:
-            what = FOLD
-        if what == FOLD and to_call(r) == 0:
-            what = CALL
+        what, amount, legal = legal_action(r, terms, kind[going[i]], to[going[i]])
+        wrong[i] = not legal
         act(r, terms, what, amount)
     return wrong

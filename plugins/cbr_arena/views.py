@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from cbr.plugging import one_line
 from cbr_arena.bots import Triples
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.view import View
-from cbr_holdem.table.rules import RAISE
-from cbr_holdem.table.table import KINDS
+from cbr_holdem.situation import Pending, View
+from cbr_holdem.table import KINDS, RAISE
 
 #: Seconds that a decision may take.
 TIME_LIMIT = 10.0
@@ -38,7 +36,12 @@ class Views:
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
-        self.faults: list[tuple[int, str]] = []
+        self._faults: list[tuple[int, str]] = []
+
+    def take_faults(self) -> list[tuple[int, str]]:
+        """What went wrong since this was last called: in which decision of its batch, and why."""
+        faults, self._faults = self._faults, []
+        return faults
 
     def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Triples:
         count = situations.count
@@ -59,7 +62,7 @@ class Views:
                     if isinstance(error, KeyboardInterrupt):
                         raise
                     shares[at], to[at] = (1.0, 0.0, 0.0), 0
-                    self.faults.append((at, one_line(error)))
+                    self._faults.append((at, one_line(error)))
         return Triples(shares, to)
 
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import lazy_loader
+
 from cbr import hook
 
 if TYPE_CHECKING:
     from cbr_arena import BotKind
+
+# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 @hook

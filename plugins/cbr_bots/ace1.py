@@ -12,10 +12,9 @@ import numpy as np
 
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
-from cbr_holdem.cards.card import HANDS
-from cbr_holdem.cards.ranges import hand_class
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.strength.preflop import group_of
+from cbr_holdem.cards import HANDS, hand_class
+from cbr_holdem.situation import Pending
+from cbr_holdem.strength import group_of
 
 #: By street: what it takes to bet or raise, and to call; before the flop as minus the group.
 _RAISES = np.array([-3, 16, 20, 22])

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 
 from cbr_bots.loki_constants import WAIT
-from cbr_holdem.table.game import BET_SIZES, MOST_RAISES
-from cbr_holdem.table.rules import DEAD, FOLD, POST, RAISE, SEATS
+from cbr_holdem.table import BET_SIZES, DEAD, FOLD, MOST_RAISES, POST, RAISE, SEATS, unpacked
 
 # A line:
 SEATS_, STREET_, TOP_, POT_ = 0, 1, 2, 3
@@ -72,8 +71,8 @@ def on_street(line: Any, street: Any) -> None:
 @njit(cache=True)
 def take(line: Any, move: Any) -> None:
     """Follow one move, packed as in the history of a table."""
-    seat, kind, amount = move & 15, move >> 4 & 3, move >> 8
-    on_street(line, move >> 6 & 3)
+    street, seat, kind, amount = unpacked(move)
+    on_street(line, street)
     line[ACTED_] |= 1 << seat
     if kind == FOLD:
         line[IN_] &= ~(1 << seat)

@@ -19,9 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK, HANDS
-from cbr_holdem.cards.evaluator import FLUSH_STRENGTH, RANK_NUMBERS, few_strength, seven_strength
-from cbr_holdem.strength.isomorphism import hand_number
+from cbr_holdem.cards import DECK, FLUSH_STRENGTH, HANDS, RANK_NUMBERS, few_strength, seven_strength
+from cbr_holdem.strength import hand_number
 
 Ints = NDArray[np.int64]
 

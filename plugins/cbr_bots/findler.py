@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
 from cbr_bots.two_cards import equities
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import BET_SIZES
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import BET_SIZES
 
 Floats = NDArray[np.float64]
 

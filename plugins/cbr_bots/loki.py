@@ -26,12 +26,22 @@ from cbr_bots.loki_preflop import (
     thresholds,
 )
 from cbr_bots.weight_tables import follow, triples
-from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import mixed
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.strength.isomorphism import hand_number
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
-from cbr_holdem.table.rules import ACTOR, BOARD, HISTORY, HOLE, MOVES, SEATS, STREET
+from cbr_holdem.situation import Pending
+from cbr_holdem.strength import hand_number
+from cbr_holdem.table import (
+    ACTOR,
+    BOARD,
+    BOARD_CARDS,
+    HISTORY,
+    HOLE,
+    MOST_SEATS,
+    MOVES,
+    SEATS,
+    STREET,
+    Game,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

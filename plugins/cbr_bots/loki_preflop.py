@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
-from cbr_holdem.cards.card import HANDS
-from cbr_holdem.cards.ranges import CLASSES, hand_class
-from cbr_holdem.strength.preflop import income_rate
+from cbr_holdem.cards import CLASSES, HANDS, hand_class
+from cbr_holdem.strength import income_rate
 
 Floats = NDArray[np.float64]
 

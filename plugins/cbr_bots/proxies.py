@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from cbr.errors import NoSuchName
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.situations import Situations
+from cbr_holdem.situation import Pending, Situations
 
 Kinds = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -28,29 +28,29 @@ from cbr_bots.loki import Formula, board_sets, once
 from cbr_bots.loki_constants import STATION
 from cbr_bots.triples import after_flop
 from cbr_bots.weight_tables import field_strength, follow
-from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import mixed, step, unit
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.strength.isomorphism import hand_number
-from cbr_holdem.strength.kernel import stand
-from cbr_holdem.strength.outs import quick_potential
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
-from cbr_holdem.table.rules import (
+from cbr_holdem.situation import Pending
+from cbr_holdem.strength import count_now, hand_number, quick_potential
+from cbr_holdem.table import (
     ACTOR,
     BOARD,
+    BOARD_CARDS,
     FOLDED,
-    HISTORY,
     HOLE,
-    MOVES,
+    MOST_SEATS,
     PAID,
     PARTS,
     PAYOFF,
     STREET,
+    Game,
     act,
+    add_up,
+    deal_unseen,
+    last_move,
     raise_limits,
     to_call,
 )
-from cbr_holdem.table.unseen import add_up, deal_unseen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -154,7 +154,7 @@ def _strength(r: Any, seat: Any, power: Any, hole: Any, board: Any, known: Any) 
     for place in range(shown):
         board[place] = r[BOARD + place]
     now = np.empty(3, np.int64)
-    stand(hole, board[:shown], now)
+    count_now(hole, board[:shown], now)
     known[0] = ((now[0] + now[1] / 2) / (now[0] + now[1] + now[2])) ** power
     known[1] = quick_potential(hole, board[:shown]) if shown == 4 else 0.0
 
@@ -204,7 +204,7 @@ def _play_out(
             if most == 0:
                 kind = CALL
         act(r, terms, kind, amount)
-        take(line, r[HISTORY + r[MOVES] - 1])
+        take(line, last_move(r))
 
 
 @njit(cache=True)
@@ -256,7 +256,7 @@ def _simulate_all(
                 then[:] = table
                 line_then[:] = line
                 act(then, terms, first, to if first == RAISE else 0)
-                take(line_then, then[HISTORY + then[MOVES] - 1])
+                take(line_then, last_move(then))
                 _play_out(
                     then,
                     line_then,

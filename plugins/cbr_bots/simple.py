@@ -9,7 +9,7 @@ import numpy as np
 from cbr.errors import BadValue
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance, Triples
 from cbr_bots.sizes import size_of, verify_size
-from cbr_holdem.situation.pending import Pending
+from cbr_holdem.situation import Pending
 
 
 class Always:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
-from cbr_holdem.situation.actions import SHARES, SIZES
-from cbr_holdem.situation.pending import Pending
+from cbr_holdem.situation import SHARES, SIZES, Pending
 
 _ALL_IN = "all-in"
 

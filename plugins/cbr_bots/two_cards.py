@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK, HANDS
-from cbr_holdem.cards.ranges import hand_class
-from cbr_holdem.strength.preflop import preflop_odds
+from cbr_holdem.cards import DECK, HANDS, hand_class
+from cbr_holdem.strength import preflop_odds
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +20,7 @@ def standings() -> Floats:
     """The share of hands that win less often than these two cards, and half of those that win as
     often [52, 52]: hand strength as it can be before the flop.
 
-    >>> from cbr_holdem.cards.card import cards
+    >>> from cbr_holdem.cards import cards
     >>> round(float(standings()[tuple(cards("AhAs"))]), 3)
     0.998
     """

@@ -33,8 +33,8 @@ from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
 from cbr_bots.two_cards import standings
 from cbr_bots.waterman_memory import MEMORY, learn, recall
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import BET_SIZES
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import BET_SIZES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

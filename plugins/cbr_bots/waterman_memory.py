@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
     CALL,
     FOLD,
     FOLDED,
     HISTORY,
+    MOST_SEATS,
     MOVES,
     POST,
     RAISE,
     SEATS,
     STREET,
+    unpacked,
 )
 
 #: Counted of each opponent: his actions, those that were bets or raises; how often he had to pay to
@@ -44,8 +45,7 @@ def learn(tables: Any, seats: Any, seen: Any) -> None:
         bets = r[POST : POST + MOST_SEATS].copy()
         street = 0
         for m in range(r[MOVES]):
-            move = r[HISTORY + m]
-            who, kind, when, amount = move & 15, move >> 4 & 3, move >> 6 & 3, move >> 8
+            when, who, kind, amount = unpacked(r[HISTORY + m])
             if when != street:
                 street = when
                 bets[:] = 0
@@ -82,11 +82,10 @@ def recall(tables: Any, seen: Any, out: Any) -> Any:
         own, last = r[ACTOR], np.int64(-1)
         out[i, 0], out[i, 1], out[i, 2] = 1.0, 0.0, 0.0
         for m in range(r[MOVES]):
-            move = r[HISTORY + m]
-            who = move & 15
-            if move >> 4 & 3 == RAISE and who != own and not r[FOLDED] >> who & 1:
+            when, who, kind, _amount = unpacked(r[HISTORY + m])
+            if kind == RAISE and who != own and not r[FOLDED] >> who & 1:
                 last = who
-                out[i, 1] += move >> 6 & 3 == r[STREET]
+                out[i, 1] += when == r[STREET]
         for other in range(r[SEATS]):
             if other != own and not r[FOLDED] >> other & 1:
                 count = seen[i, (other - own) % r[SEATS]]

@@ -28,9 +28,8 @@ from cbr_bots.betting_line import (
 from cbr_bots.board_values import against
 from cbr_bots.loki_constants import DOUBT, DOUBT_CALL, DOUBT_CHECK, FLOOR, SIGMA, SIGMA_INCOME
 from cbr_bots.triples import before_flop, plan, planned
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import CALL, FOLD, HISTORY, MOVES, RAISE
-from cbr_holdem.table.rules import STREET as ROW_STREET
+from cbr_holdem.table import CALL, FOLD, HISTORY, MOST_SEATS, MOVES, RAISE, unpacked
+from cbr_holdem.table import STREET as ROW_STREET
 
 _HANDS, _CLASSES = 1326, 169
 #: Published: how often a player folds, calls and raises with 0, 1 and 2 or more bets to call.
@@ -230,14 +229,15 @@ def follow(
     for m in range(r[MOVES] + 1):
         last = m == r[MOVES]
         move = r[HISTORY + m]
-        street = r[ROW_STREET] if last else move >> 6 & 3
+        street, seat, kind, _amount = unpacked(move)
+        if last:
+            street = r[ROW_STREET]
         on_street(line, street)
         while dealt < street:
             _show(classes, weights, class_of, line[IN_], boards[0][slots[dealt]], dealt == 0)
             dealt += 1
         if last:
             return
-        seat, kind = move & 15, move >> 4 & 3
         describe(line, seat, terms, k, now)
         if kind != FOLD:
             chance = 1.0

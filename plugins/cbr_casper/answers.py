@@ -36,12 +36,11 @@ from cbr_casper.grid import (
 from cbr_casper.habits import BATCH, replay_bodies
 from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.chance import below, key, mixed, step, unit
-from cbr_holdem.table.game import BET_SIZES
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
+    BET_SIZES,
     CALL,
     FOLD,
-    HISTORY,
     MOVES,
     PAID,
     PARTS,
@@ -49,8 +48,10 @@ from cbr_holdem.table.rules import (
     RAISE,
     SEATS,
     STREET,
+    deal_anew,
+    last_move,
+    unpacked,
 )
-from cbr_holdem.table.unseen import deal_anew
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -241,7 +242,7 @@ def _round(
                 move = drawn_move(likely, drawn)
                 play_move(r, of_game, sizes, move)
                 # Where nobody may raise any more it became a call.
-                kind = r[HISTORY + r[MOVES] - 1] >> 4 & 3
+                _street, _seat, kind, _amount = unpacked(last_move(r))
                 seen[street, at, move if kind == RAISE else kind] += 1
                 continue
             cards = class_of(street, mark)

@@ -32,11 +32,8 @@ from cbr_casper.mixing import temperature_of
 from cbr_casper.retained import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Here, Street
 from cbr_casper.worlds import Worlds
-from cbr_holdem.situation.actions import SHARES, SIZES
-from cbr_holdem.situation.case_types import BETTING, LIMIT
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.weights import HAND_PICKED
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, SHARES, SIZES, Pending
+from cbr_holdem.table import STREETS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ from cbr.spec import Spec
 from cbr.weights import weights_of
 from cbr_casper.retained import Near, Retained, Session, near
 from cbr_casper.streets import Chances, Flags, codes_of
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import STREETS
 
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from cbr.case import ExtraFeature, Feature
-from cbr_holdem.situation.case_types import LIMIT
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation import LIMIT
+from cbr_holdem.table import STREETS
 
 
 def _log_pot(situations: Mapping[str, Any]) -> Any:

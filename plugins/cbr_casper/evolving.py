@@ -42,10 +42,8 @@ from cbr_arena import (
 )
 from cbr_casper.bot import CaseBot, legal, sizes, triples
 from cbr_casper.streets import Street
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import MOST_SEATS, Game
-from cbr_holdem.table.rules import PARTS
+from cbr_holdem.situation import BETTING, Pending
+from cbr_holdem.table import MOST_SEATS, PARTS, Game
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,22 +14,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.situation.actions import SHARES
-from cbr_holdem.situation.actions import SIZES as SIZE_NAMES
-from cbr_holdem.situation.sizes import size_of
-from cbr_holdem.strength.isomorphism import hand_number
-from cbr_holdem.strength.kernel import stand
-from cbr_holdem.strength.outs import quick_potential
-from cbr_holdem.strength.preflop import RANKED, hand_ranks
-from cbr_holdem.table.game import BET_SIZES, BIG_BLIND, BOARD_CARDS, LIMIT
-from cbr_holdem.table.rules import (
+from cbr_holdem.situation import SHARES, size_of
+from cbr_holdem.situation import SIZES as SIZE_NAMES
+from cbr_holdem.strength import RANKED, count_now, hand_number, hand_ranks, quick_potential
+from cbr_holdem.table import (
     ACTOR,
     BET,
+    BET_SIZES,
+    BIG_BLIND,
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLD,
     HISTORY,
     HOLE,
+    LIMIT,
     MOVES,
     PLAYERS,
     RAISE,
@@ -39,6 +38,7 @@ from cbr_holdem.table.rules import (
     pot_of,
     raise_limits,
     to_call,
+    unpacked,
 )
 
 Floats = NDArray[np.float64]
@@ -142,8 +142,9 @@ def context_after(r: Any, terms: Any, raiser: Any) -> Any:
 def last_to_raise(r: Any) -> Any:
     """The seat whose raise was the last of the hand, or -1."""
     for m in range(r[MOVES] - 1, -1, -1):
-        if r[HISTORY + m] >> 4 & 3 == RAISE:
-            return r[HISTORY + m] & 15
+        _street, seat, kind, _amount = unpacked(r[HISTORY + m])
+        if kind == RAISE:
+            return seat
     return np.int64(-1)
 
 
@@ -168,7 +169,7 @@ def hand_mark(hole: Any, board: Any, shown: Any, now: Any) -> Any:
     byte, and in the next what they may become; `now` [3] is room to count in."""
     if shown == 0:
         return _GOOD[hand_number(np.int64(hole[0]), np.int64(hole[1]))]
-    stand(hole, board[:shown], now)
+    count_now(hole, board[:shown], now)
     strength = (now[0] + 0.5 * now[1]) / (now[0] + now[1] + now[2])
     potential = 0.0
     if shown < 5:

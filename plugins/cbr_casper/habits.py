@@ -26,12 +26,9 @@ from cbr_casper.grid import (
     near,
 )
 from cbr_casper.players import CODES, Players, look
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.situation.replay import Replayed, replay_arrays
-from cbr_holdem.table.game import BOARD_CARDS
-from cbr_holdem.table.hand_arrays import HandArrays
-from cbr_holdem.table.rules import ACTOR, BOARD, CALL, FOLD, HOLE, RAISE, STREET
+from cbr_holdem.cards import DECK
+from cbr_holdem.situation import BETTING, Replayed, replay_arrays
+from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE, RAISE, STREET, HandArrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ from cbr.store import Casebase, Vectors
 from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
 from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import STREETS
 
 Floats = NDArray[np.float64]
 

@@ -24,8 +24,8 @@ from cbr_casper.players import Strategies
 from cbr_casper.rollouts import values
 from cbr_casper.worlds import Worlds
 from cbr_holdem.chance import key
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.table.rules import FOLD
+from cbr_holdem.situation import BETTING
+from cbr_holdem.table import FOLD
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

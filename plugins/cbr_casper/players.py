@@ -25,15 +25,17 @@ from cbr_casper.grid import (
     play_move,
     taken_for,
 )
-from cbr_holdem.cards.card import RANKS
+from cbr_holdem.cards import RANKS
 from cbr_holdem.chance import step, unit
-from cbr_holdem.strength.preflop import RANKED
-from cbr_holdem.table.game import BET_SIZES, LIMIT, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.strength import RANKED
+from cbr_holdem.table import (
     ACTOR,
     BET,
+    BET_SIZES,
     CALL,
     FOLDED,
+    LIMIT,
+    MOST_SEATS,
     PAID,
     PENDING,
     PLAYERS,

@@ -23,8 +23,8 @@ from cbr_arena import Chance
 from cbr_casper.keeping import Keeper
 from cbr_casper.seen import seen_text, together
 from cbr_casper.streets import codes_of
-from cbr_holdem.situation.cases import situate
-from cbr_holdem.table.game import Game
+from cbr_holdem.situation import situate
+from cbr_holdem.table import Game
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,23 +17,26 @@ from numpy.typing import NDArray
 
 from cbr_casper.grid import context, hand_mark, legal_moves, play_move
 from cbr_casper.players import Players, Strategies, chances, play_out, rooms
-from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import key, mixed
-from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.table import (
     ACTOR,
+    BET_SIZES,
     BOARD,
+    BOARD_CARDS,
     CALL,
     FOLD,
     FOLDED,
+    MOST_SEATS,
     MOVES,
     PAID,
     PARTS,
     PAYOFF,
     RAISE,
     STREET,
+    add_up,
+    deal_unseen,
 )
-from cbr_holdem.table.unseen import add_up, deal_unseen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr_arena import text_of
-from cbr_holdem.cards.card import DECK, UNKNOWN
-from cbr_holdem.table.game import MOST_SEATS, Game
-from cbr_holdem.table.rules import BOARD, HOLE, SEATS
+from cbr_holdem.cards import DECK, UNKNOWN
+from cbr_holdem.table import BOARD, HOLE, MOST_SEATS, SEATS, Game
 
 Ints = NDArray[np.int64]
 

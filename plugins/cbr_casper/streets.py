@@ -20,8 +20,8 @@ from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
 from cbr.store import Casebase, as_loaded
 from cbr_casper.cached import Cached
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import MOST_SEATS
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -17,7 +17,7 @@ from cbr.case import Value
 from cbr.retrieval import Retrieved, Scan
 from cbr.reusing import Explanation, Neighbour, explain, reuse
 from cbr_casper.streets import Answer, Here, Street
-from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.situation import BETTING
 
 _WIDTH = 76
 _WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}

@@ -26,12 +26,12 @@ from cbr_casper.boosting import DEPTH
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
 from cbr_casper.habits import count_moves, groups_of
 from cbr_casper.players import CODES, Players, rooms
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.table.game import MOST_SEATS
-from cbr_holdem.table.rules import (
+from cbr_holdem.situation import BETTING
+from cbr_holdem.table import (
     ACTOR,
     HISTORY,
     HOLE,
+    MOST_SEATS,
     MOVES,
     PAID,
     POST,
@@ -41,6 +41,7 @@ from cbr_holdem.table.rules import (
     STREET,
     act,
     deal_posted,
+    unpacked,
 )
 
 Floats = NDArray[np.float64]
@@ -272,8 +273,7 @@ def _listen(tables: Any, terms: Any, seats: Any, chances: Any, told: Any) -> Non
         nothing = np.zeros(MOST_SEATS, np.int64)
         deal_posted(r, terms, end[SEATS], stacks, end[POST:], nothing, end[HOLE:])
         for m in range(end[MOVES]):
-            packed = end[HISTORY + m]
-            kind, amount = packed >> 4 & 3, packed >> 8
+            _street, _seat, kind, amount = unpacked(end[HISTORY + m])
             if r[ACTOR] != seats[i]:
                 street, at = r[STREET], context(r, terms)
                 move = move_of(r, terms, kind, amount, moves)

@@ -19,7 +19,7 @@ from cbr.case import BuildOption
 from cbr.errors import BadValue
 from cbr.files import BROKEN, lines_of, open_bytes, whole_file
 from cbr.store import CaseSource, Raw, Skipped
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.table import Hand
 from cbr_logs.domains import DOMAINS, domain_of
 from cbr_logs.gamedef import SHIPPED, GameDef, gamedef_text, read_gamedef
 
@@ -164,9 +164,9 @@ def _by_street(betting: str, definition: GameDef) -> str:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def write(bodies: Iterator[str], path: Path) -> int:
+def write_acpc(bodies: Iterator[str], path: Path) -> int:
     """Write hands of one game as a match log, its definition beside it; how many they were."""
-    from cbr_holdem.table.table import Table  # compiled, and most commands write no logs
+    from cbr_holdem.table import Table
 
     count, definition = 0, None
     totals: Counter[str] = Counter()
@@ -240,7 +240,7 @@ ACPC = CaseSource(
     parse=parse,
     domains=DOMAINS,
     domain_of=domain_of,
-    write=write,
+    write=write_acpc,
     suffix=".log",
     options=(
         BuildOption("game", "Game of ACPC logs: a definition file, or the name of a shipped one."),

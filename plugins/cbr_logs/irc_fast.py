@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table import MOST_SEATS
 from cbr_logs.compiled import put_bytes, put_whole
 
 #: Fields that a line may have: of hdb 13, of hroster 12, of pdb 13.

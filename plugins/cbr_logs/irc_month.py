@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue
 from cbr.files import BROKEN, open_bytes
 from cbr.store import Raw, Skipped
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table import MOST_SEATS
 from cbr_logs.irc_files import LONGEST, file_in
 
 #: Several times what a month has; together with its index it is below 1 GB.

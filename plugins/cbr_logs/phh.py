@@ -25,8 +25,7 @@ from typing import Any
 from cbr.errors import BadValue
 from cbr.files import plain_name
 from cbr.store import CaseSource, Raw, Skipped
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
-from cbr_holdem.table.hand import Hand, read_game, verify_names
+from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, Hand, read_game, verify_names
 from cbr_logs.amounts import MOST_PLACES, chips, unit_for
 from cbr_logs.cutting import sections
 from cbr_logs.domains import DOMAINS, domain_of
@@ -332,9 +331,9 @@ def _result(
 
 
 def _write(bodies: Iterator[str], path: Path) -> int:
-    from cbr_logs.phh_writer import write
+    from cbr_logs.phh_writer import write_phh
 
-    return write(bodies, path)
+    return write_phh(bodies, path)
 
 
 PHH = CaseSource(

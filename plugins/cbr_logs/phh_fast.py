@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cbr_holdem.table.game import MOST_SEATS
+from cbr_holdem.table import MOST_SEATS
 from cbr_logs.compiled import put_bytes, put_whole
 
 _KEYS = (

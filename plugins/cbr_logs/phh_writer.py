@@ -9,17 +9,14 @@ from typing import IO
 
 from cbr.errors import BadValue
 from cbr.files import plain_name, whole_file
-from cbr_holdem.table.game import BOARD_CARDS
-from cbr_holdem.table.hand import Hand, game_text
-from cbr_holdem.table.rules import FOLD, RAISE
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import BOARD_CARDS, FOLD, RAISE, Hand, Table, game_text
 from cbr_logs.amounts import MOST_PLACES, money
 from cbr_logs.phh import BETS, BETTING, GAME, game_of, verify_unit
 
 _VARIANTS = {betting: variant for variant, betting in BETTING.items()}
 
 
-def write(bodies: Iterator[str], path: Path) -> int:
+def write_phh(bodies: Iterator[str], path: Path) -> int:
     """Write hands to a file, a section for each, or one hand to a `.phh`; how many they were.
 
     The file is there when all of it is: a hand that cannot be written leaves none.

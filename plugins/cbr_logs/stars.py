@@ -19,8 +19,7 @@ from pathlib import Path
 
 from cbr.errors import BadValue
 from cbr.store import CaseSource, Raw, Skipped
-from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
-from cbr_holdem.table.hand import Hand, verify_names
+from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, Hand, verify_names
 from cbr_logs.amounts import chips, money, unit_for
 from cbr_logs.cutting import sections
 from cbr_logs.domains import DOMAINS, domain_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from cbr_holdem.cards.card import cards
-from cbr_holdem.cards.evaluator import CATEGORIES, rating, strength
+from cbr_holdem.cards import CATEGORIES, cards, rating, strength
 
 _SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 #: A deck of four colours: suits are told apart at a glance, and their signs do without colours.

@@ -81,8 +81,7 @@ def play(
     from cbr.cli import console
     from cbr.errors import BadValue, NoSuchName
     from cbr_arena import GAMES, Match, Player, plain_name, players_of
-    from cbr_holdem.table.game import MOST_SEATS, Game
-    from cbr_holdem.table.hand import verify_names
+    from cbr_holdem.table import MOST_SEATS, Game, verify_names
     from cbr_play.keys import keyboard
     from cbr_play.saving import Log, fresh_path
     from cbr_play.screen import Screen

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from cbr_arena import Actions
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.view import View
+from cbr_holdem.situation import Pending, View
 
 #: What a person does: FOLD, CALL or RAISE, and what a raise goes to.
 Done = tuple[int, int]

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cbr_holdem.situation.view import Move, View
+from cbr_holdem.situation import Move, View
 from cbr_play.cards import hand_name, painted
 from cbr_play.session import ME, Ended
 from cbr_play.words import action, amount, by_street, short_names, signed, verb

@@ -10,9 +10,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from cbr_arena import Match, Room, Sitting, build, plain_name, texts
-from cbr_holdem.situation.view import Move, View
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.table import Table
+from cbr_holdem.situation import Move, View
+from cbr_holdem.table import Hand, Table
 from cbr_play.person import Done, Person
 from cbr_play.saving import Log
 from cbr_play.watching import Decision, Watched

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cbr.errors import BadValue
 from cbr_arena import CALL, FOLD, RAISE
-from cbr_holdem.situation.view import Move, View
+from cbr_holdem.situation import Move, View
 from cbr_play.keys import END, ENTER, ERASE, ESCAPE, OTHER, Keyboard
 from cbr_play.person import Done, Left, shares_of_pot
 from cbr_play.words import amount

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from cbr.errors import CbrError
 from cbr.plugging import guarded
-from cbr_holdem.cards.card import names
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
-from cbr_holdem.table.rules import ACTOR, BOARD, HOLE, MOVES, STREET
+from cbr_holdem.cards import names
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, MOVES, STREET, STREETS, Game
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cbr_holdem.situation.view import Move
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation import Move
+from cbr_holdem.table import STREETS
 
 _VERBS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
 #: What a person is called who has given no name: words go with it.

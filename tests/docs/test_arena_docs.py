@@ -45,7 +45,7 @@ def test_every_figure_of_a_match_is_described(cbr) -> None:
 
 
 def test_views_are_described() -> None:
-    from cbr_holdem.situation.view import View
+    from cbr_holdem.situation import View
 
     for name, value in vars(View).items():
         if not name.startswith("_") and not inspect.isfunction(value) and name != "situation":

@@ -105,7 +105,7 @@ def test_every_command_is_on_its_page_with_an_example() -> None:
 
 
 def test_every_column_of_a_decision_is_described() -> None:
-    from cbr_holdem.situation.situations import COLUMNS
+    from cbr_holdem.situation import COLUMNS
 
     page = (ROOT / "docs" / "holdem.md").read_text("utf-8")
     for name in COLUMNS:

@@ -13,9 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import HANDS, card, cards, name, names
-from cbr_holdem.cards.evaluator import CATEGORIES, categories, category, evaluate, rating, strength
-from cbr_holdem.cards.ranges import CLASSES, hand_class, hands_of
+from cbr_holdem.cards import (
+    CATEGORIES,
+    CLASSES,
+    HANDS,
+    card,
+    cards,
+    categories,
+    category,
+    evaluate,
+    hand_class,
+    hands_of,
+    name,
+    names,
+    rating,
+    strength,
+)
 
 FIVE = [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
 SEVEN = [23294460, 58627800, 31433400, 6461620, 6180020, 4047644, 3473184, 224848, 41584]

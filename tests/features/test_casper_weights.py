@@ -10,8 +10,7 @@ from cbr.plugging.plugins import Plugins
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
 from cbr.weights import find_weights, weights_of
-from cbr_holdem.situation.case_types import case_types
-from cbr_holdem.situation.weights import SETS, casper_weights
+from cbr_holdem.situation import SETS, case_types, casper_weights
 
 LIMIT = {case_type.stage: case_type for case_type in case_types() if case_type.domain == "holdem"}
 

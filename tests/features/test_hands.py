@@ -9,14 +9,9 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import names
-from cbr_holdem.situation.actions import ACTIONS
-from cbr_holdem.situation.replay import replay
-from cbr_holdem.situation.situations import Situations
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import names
+from cbr_holdem.situation import ACTIONS, Situations, replay
+from cbr_holdem.table import Game, Hand, Table, decks
 
 HAND = Hand(
     game=Game(),

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr_holdem.situation.actions import SIZES
+from cbr_holdem.situation import SIZES, Situations, size_class
 from cbr_holdem.situation.history import COLUMNS
-from cbr_holdem.situation.situations import Situations
-from cbr_holdem.situation.sizes import size_class
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import CALL, FOLD, RAISE, deal_all, new_tables, step_all
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import CALL, FOLD, RAISE, Game, Table, deal_all, decks, new_tables, step_all
 
 
 def after(stacks: list[int], moves: str, betting: str = "limit") -> dict[str, float]:

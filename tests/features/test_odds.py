@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import names
+from cbr_holdem.cards import names
 from cbr_holdem.chance import below, key, mixed, step
-from cbr_holdem.strength import odds as module
-from cbr_holdem.strength.odds import odds
-from cbr_holdem.strength.strength import strength_of
+from cbr_holdem.strength import equity as module
+from cbr_holdem.strength import odds, strength_of
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import HANDS
-from cbr_holdem.cards.ranges import CLASSES, hand_class, hands_of
-from cbr_holdem.strength.odds import odds
-from cbr_holdem.strength.preflop import (
+from cbr_holdem.cards import CLASSES, HANDS, hand_class, hands_of
+from cbr_holdem.strength import (
     GROUPS,
     RANKED,
     group_of,
     hand_ranks,
     income_rate,
+    odds,
     preflop_odds,
 )
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from cbr_holdem.cards.card import cards
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import cards
+from cbr_holdem.table import Game, Table
 
 DATA = ROOT.parent / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real hands: {DATA} is not there")

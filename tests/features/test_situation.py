@@ -8,16 +8,23 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue, CbrError
-from cbr_holdem.cards.card import UNKNOWN, cards
+from cbr_holdem.cards import UNKNOWN, cards
+from cbr_holdem.situation import Situations, view_of
 from cbr_holdem.situation.betting import COLUMNS as BETTING
 from cbr_holdem.situation.board import texture
-from cbr_holdem.situation.situations import Situations
-from cbr_holdem.situation.view import view_of
-from cbr_holdem.strength.strength import strength_of
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import CALL, FOLD, HOLE, RAISE, deal_all, new_tables, step_all
-from cbr_holdem.table.table import Table
+from cbr_holdem.strength import strength_of
+from cbr_holdem.table import (
+    CALL,
+    FOLD,
+    HOLE,
+    RAISE,
+    Game,
+    Table,
+    deal_all,
+    decks,
+    new_tables,
+    step_all,
+)
 
 
 def one(table: Table) -> dict[str, float]:

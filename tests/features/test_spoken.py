@@ -8,8 +8,8 @@ from cbr.case import Value
 from cbr.errors import BadValue
 from cbr.plugging.plugins import Plugins
 from cbr.store.definitions import complete
-from cbr_holdem.situation.case_types import case_types
-from cbr_holdem.strength.strength import strength_of
+from cbr_holdem.situation import case_types
+from cbr_holdem.strength import strength_of
 
 TYPES = {case_type.name: case_type for case_type in case_types()}
 PLUGINS = Plugins().load()

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue, CbrError
-from cbr_holdem.cards.card import HANDS, cards, names
-from cbr_holdem.cards.evaluator import evaluate
-from cbr_holdem.strength import flop_table
-from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
-from cbr_holdem.strength.strength import (
+from cbr_holdem.cards import HANDS, cards, evaluate, names
+from cbr_holdem.strength import (
     COLUMNS,
+    FLOP_CLASSES,
     board_strengths,
+    class_numbers,
+    flop_classes,
+    flop_table,
     hand_strengths,
     strength_of,
     strengths,
@@ -224,7 +225,7 @@ class TestFlopTable:
 
     def test_classes(self) -> None:
         classes = flop_classes()
-        assert classes.start[-1] == CLASSES == 1_286_792
+        assert classes.start[-1] == FLOP_CLASSES == 1_286_792
         assert len(classes.flops) == 1755
         rng = np.random.default_rng(1)
         deck = np.array([rng.permutation(52)[:5] for _ in range(3000)], np.uint8)
@@ -247,7 +248,7 @@ class TestFlopTable:
         """A table of the first twelve flops only, as if there were no more."""
         start = flop_classes().start[:13]
         monkeypatch.setattr(flop_classes(), "start", start)
-        monkeypatch.setattr(flop_table, "CLASSES", int(start[-1]))
+        monkeypatch.setattr(flop_table, "FLOP_CLASSES", int(start[-1]))
         monkeypatch.setitem(flop_table.HEAD, "rows", int(start[-1]))
         return start
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHand, State, Street
 
 from cbr.errors import BadValue, CbrError
-from cbr_holdem.cards.card import name
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import BET_SIZES, MOST_RAISES, Game, seating
-from cbr_holdem.table.rules import CALL, FOLD, RAISE, call_down, deal_all, new_tables, step_all
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import name
+from cbr_holdem.table import (
+    BET_SIZES,
+    CALL,
+    FOLD,
+    MOST_CHIPS,
+    MOST_RAISES,
+    RAISE,
+    Game,
+    Table,
+    call_down,
+    deal_all,
+    decks,
+    legal_action,
+    new_tables,
+    packed,
+    seating,
+    step_all,
+    unpacked,
+)
 
 AUTOMATIONS = (
     Automation.ANTE_POSTING,
@@ -345,6 +362,64 @@ def test_a_war_of_raises_ends(betting: str) -> None:
     assert 200 < moves <= 256
     assert len(made.tables.history(0)) == moves
     assert sum(made.payoffs) == 0
+
+
+class TestPackedMoves:
+    def test_every_part_comes_back(self) -> None:
+        for street in range(4):
+            for seat in range(10):
+                for kind in (FOLD, CALL, RAISE):
+                    for amount in (0, 1, 255, 256, MOST_CHIPS):
+                        move = packed(street, seat, kind, amount)
+                        assert unpacked(move) == (street, seat, kind, amount)
+
+    def test_only_one_module_knows_the_layout(self) -> None:
+        """No other module shifts or masks what it takes out of a table's history."""
+        rooms = [path for root in ("features", "plugins") for path in (ROOT / root).rglob("*.py")]
+        for path in rooms:
+            nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+            moves = {
+                name.id
+                for node in nodes
+                if isinstance(node, ast.Assign) and _is_move(node.value, set())
+                for name in node.targets
+                if isinstance(name, ast.Name)
+            }
+            for node in nodes:
+                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift | ast.BitAnd):
+                    assert not _is_move(node.left, moves), f"{path}:{node.lineno}"
+
+
+def _is_move(node: ast.expr, names: set[str]) -> bool:
+    """Whether an expression is an entry of the history, or one of the names given to such."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "last_move"
+    if isinstance(node, ast.Subscript):
+        return "HISTORY" in {n.id for n in ast.walk(node.slice) if isinstance(n, ast.Name)}
+    if isinstance(node, ast.BinOp):
+        return _is_move(node.left, names) or _is_move(node.right, names)
+    return isinstance(node, ast.Name) and node.id in names
+
+
+class TestLegalAction:
+    def test_what_is_played_for_what_is_wanted(self) -> None:
+        one = Table(Game("nolimit", 5, 10), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
+        wanted = {
+            (FOLD, 0): (FOLD, 0, True),
+            (CALL, 7): (CALL, 0, True),
+            (RAISE, 0): (RAISE, 20, True),
+            (RAISE, 40): (RAISE, 40, True),
+            (RAISE, 19): (FOLD, 0, False),
+            (RAISE, 1001): (FOLD, 0, False),
+            (9, 0): (FOLD, 0, False),
+        }
+        for (kind, amount), played in wanted.items():
+            assert legal_action(one.rows[0], one.terms, kind, amount) == played
+        for move in ("c", "c", "k"):
+            one.play(move)
+        # Nothing to call: nobody folds for nothing.
+        assert legal_action(one.rows[0], one.terms, FOLD, 0) == (CALL, 0, True)
+        assert legal_action(one.rows[0], one.terms, RAISE, 5) == (CALL, 0, False)
 
 
 class TestBadInput:

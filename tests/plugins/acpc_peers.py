@@ -22,7 +22,7 @@ from cbr_arena.acpc.log import MatchLog
 from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.protocol import MatchState, table_of
 from cbr_arena.acpc.seats import House, Limits, Remote
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import Table
 from cbr_logs import SHIPPED, GameDef
 
 HOST = "127.0.0.1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.random_hands import random_hands as play_randomly
+from cbr_holdem.table import Game
+from cbr_holdem.table import random_hands as play_randomly
 
 
 def random_hands(count: int, seats: int, betting: str = "limit", seed: int = 1) -> list[str]:
@@ -16,9 +16,9 @@ def random_hands(count: int, seats: int, betting: str = "limit", seed: int = 1) 
 
 def acpc_log(path: Path, count: int, seats: int, betting: str = "limit", seed: int = 1) -> Path:
     """A match log of random hands, its game definition beside it."""
-    from cbr_logs.acpc import write
+    from cbr_logs import write_acpc
 
-    write(iter(random_hands(count, seats, betting, seed)), path)
+    write_acpc(iter(random_hands(count, seats, betting, seed)), path)
     return path
 
 
@@ -26,9 +26,7 @@ def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | Non
     """A casebase of hands that these bots played, its log beside it."""
     from cbr.building.pipeline import build
     from cbr.plugging.plugins import default_plugins
-    from cbr_arena.logs import write
-    from cbr_arena.match import Match, play
-    from cbr_arena.players import players_of
+    from cbr_arena import Match, play, players_of, write_log
 
     match = Match(
         players_of(specs),
@@ -39,7 +37,7 @@ def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | Non
         **({"game": game} if game else {}),
     )
     log, out = folder / f"{name}.phhs", folder / f"{name}.db"
-    write(play(match).hands, log)
+    write_log(play(match).hands, log)
     build([log], out, plugins=default_plugins())
     return out
 
@@ -62,9 +60,9 @@ def with_folds_hidden(base: Path, folder: Path) -> Path:
     from cbr.building.pipeline import build
     from cbr.plugging.plugins import default_plugins
     from cbr.store.casebase import Casebase
-    from cbr_arena.logs import write
-    from cbr_holdem.situation.replay import replay
-    from cbr_holdem.table.hand import Hand
+    from cbr_arena import write_log
+    from cbr_holdem.situation import replay
+    from cbr_holdem.table import Hand
 
     with Casebase.open(base) as opened:
         hands = [Hand.read(body) for _, some in opened.read_records(1_000) for body in some]
@@ -80,7 +78,7 @@ def with_folds_hidden(base: Path, folder: Path) -> Path:
         for n, hand in enumerate(hands)
     ]
     log, out = folder / "shown.phhs", folder / "shown.db"
-    write([hand.text for hand in shown], log)
+    write_log([hand.text for hand in shown], log)
     build([log], out, plugins=default_plugins())
     return out
 

@@ -10,10 +10,10 @@ from conftest import ROOT
 
 from cbr.errors import BadValue
 from cbr.store.records import Raw, Skipped
-from cbr_holdem.situation.replay import replay
-from cbr_holdem.table.hand import Hand
-from cbr_logs.acpc import ACPC, parse, read, write
-from cbr_logs.gamedef import SHIPPED, gamedef_text, read_gamedef
+from cbr_holdem.situation import replay
+from cbr_holdem.table import Hand
+from cbr_logs import SHIPPED, gamedef_text, read_gamedef, write_acpc
+from cbr_logs.acpc import ACPC, parse, read
 
 DATA = ROOT.parent / "shared" / "data"
 HEADER = "# name/game/hands/seed demo {} 3 0\n"
@@ -160,7 +160,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     first = log(tmp_path, *lines, game=NO_LIMIT)
     bodies = [hand.text for hand in hands(first)]
     again = tmp_path / "again.log"
-    assert write(iter(bodies), again) == 3
+    assert write_acpc(iter(bodies), again) == 3
     assert [hand.text for hand in hands(again)] == bodies
     written = again.read_text().splitlines()
     assert written[1:4] == lines
@@ -168,7 +168,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         "1000|-20850|19850", written[-1].split(":")[1]
     )
     with pytest.raises(BadValue, match="hand 2 has another"):
-        write(iter([bodies[0], bodies[0].replace("20000", "30000")]), tmp_path / "no.log")
+        write_acpc(iter([bodies[0], bodies[0].replace("20000", "30000")]), tmp_path / "no.log")
     assert not (tmp_path / "no.log").exists()
 
 

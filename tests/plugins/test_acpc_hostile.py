@@ -31,7 +31,7 @@ from acpc_peers import (
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr_arena.acpc import door
 from cbr_arena.acpc.seats import Limits
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import Table
 from cbr_logs import SHIPPED
 
 NAME = "holdem.limit.2p.reverse_blinds.game"

@@ -29,12 +29,10 @@ from acpc_peers import (
 from conftest import ROOT
 
 from cbr.plugging.plugins import Plugins, use_plugins
+from cbr_arena import Match, play, players_of
 from cbr_arena.acpc import door
 from cbr_arena.acpc.games import load_game
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import Hand, Table
 from cbr_logs import SHIPPED, GameDef, gamedef_text
 from cbr_logs.acpc import parse, read
 

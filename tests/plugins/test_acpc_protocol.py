@@ -25,9 +25,7 @@ from cbr_arena.acpc.protocol import (
     states_of,
     table_of,
 )
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import BOARD, CALL, FOLD, HOLE, RAISE, STRENGTH, act
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import BOARD, CALL, FOLD, HOLE, RAISE, STRENGTH, Game, Table, act
 from cbr_logs import SHIPPED, SHIPPED_TEXTS, GameDef, gamedef_text, read_gamedef
 
 LIMIT = SHIPPED["holdem.limit.2p.reverse_blinds.game"]

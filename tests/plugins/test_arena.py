@@ -11,17 +11,24 @@ import pytest
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.workers import executor
-from cbr_arena.bots import CALL, RAISE, Actions
-from cbr_arena.chance import Chance
-from cbr_arena.match import Match, play, sittings
-from cbr_arena.players import players_of
-from cbr_arena.results import difference, lines_of, rate_of
-from cbr_arena.tables import Room, Sitting
-from cbr_holdem.cards.card import UNKNOWN
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.situations import Situations
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import HOLE
+from cbr_arena import (
+    CALL,
+    RAISE,
+    Actions,
+    Chance,
+    Match,
+    Room,
+    Sitting,
+    difference,
+    lines_of,
+    play,
+    players_of,
+    rate_of,
+    sittings,
+)
+from cbr_holdem.cards import UNKNOWN
+from cbr_holdem.situation import Pending, Situations
+from cbr_holdem.table import HOLE, Game
 
 SHY = '''
 from cbr_arena import bot
@@ -334,7 +341,7 @@ class TestMatches:
 
 
 def _history(rows: Any) -> list[tuple[int, int, int, int]]:
-    from cbr_holdem.table.rules import Tables
+    from cbr_holdem.table import Tables
 
     return Tables(rows).history(0)
 

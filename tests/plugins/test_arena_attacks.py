@@ -8,9 +8,7 @@ import pytest
 
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.statistics import quantile
-from cbr_arena.match import Match, play, sittings
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of, rate_of
+from cbr_arena import Match, lines_of, play, players_of, rate_of, sittings
 
 
 def match(*specs: str, hands: int = 200, **options) -> Match:
@@ -102,7 +100,7 @@ class Liar:
         assert np.array_equal(honest.judged, liar.judged)
 
     def test_several_sizes_are_drawn(self, plugin_file) -> None:
-        from cbr_holdem.table.game import Game
+        from cbr_holdem.table import Game
 
         text = """
 from cbr_arena import bot

@@ -7,9 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of, rate_of
+from cbr_arena import Match, lines_of, play, players_of, rate_of
 
 
 def lines(*specs: str, hands: int):

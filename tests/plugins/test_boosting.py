@@ -10,9 +10,7 @@ import pytest
 from cbr.building.pipeline import build
 from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
-from cbr_arena.logs import write
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
+from cbr_arena import Match, play, players_of, write_log
 from cbr_casper.boosting import DEPTH, Trees, fit, leaf_of, refined
 from cbr_casper.habits import Decisions, count_moves
 from cbr_casper.players import CODES
@@ -80,7 +78,7 @@ def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) ->
     bases = []
     for seed in (1, 2):
         match = Match(players_of([who]), hands=600, seed=seed, duplicate=False, keep_hands=True)
-        write(play(match).hands, tmp_path / f"{seed}.phhs")
+        write_log(play(match).hands, tmp_path / f"{seed}.phhs")
         bases.append(tmp_path / f"{seed}.db")
         build([tmp_path / f"{seed}.phhs"], bases[-1], plugins=default_plugins())
     with Casebase.open(bases[0]) as first, Casebase.open(bases[1]) as second:
@@ -92,7 +90,7 @@ def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) ->
 
 def test_few_decisions_make_no_trees(tmp_path: Path) -> None:
     match = Match(players_of(["loki*3"]), hands=60, seed=1, duplicate=False, keep_hands=True)
-    write(play(match).hands, tmp_path / "few.phhs")
+    write_log(play(match).hands, tmp_path / "few.phhs")
     build([tmp_path / "few.phhs"], tmp_path / "few.db", plugins=default_plugins())
     with Casebase.open(tmp_path / "few.db") as base:
         assert count_moves(base).players().trees.tolist() == [0, 0, 0, 0]

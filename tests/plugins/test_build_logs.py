@@ -25,9 +25,8 @@ from cbr.errors import BadValue, CbrError
 from cbr.store.casebase import Casebase
 from cbr.upkeep.soundness import check
 from cbr.workers import executor
-from cbr_holdem.situation.replay import replay_texts
-from cbr_holdem.table.game import STREETS
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.situation import replay_texts
+from cbr_holdem.table import STREETS, Hand
 
 CASPER = {
     "preflop": "players position players_in yet_to_act committed to_call pot_odds hand_rank",

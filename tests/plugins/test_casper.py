@@ -17,13 +17,11 @@ from cbr.reusing.proposal import reuse
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
 from cbr.workers import executor
-from cbr_arena.match import Match, play
-from cbr_arena.players import build as build_bot
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of
+from cbr_arena import Match, lines_of, play, players_of
+from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot, legal, triples
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import Game
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def asked(bot: CaseBot, specs: list[str], hands: int) -> list[tuple[Pending, np.
     match = Match(players_of(["fold", *specs]), hands=hands, duplicate=False)
     room = match.room()
     room.bots = [Spy(), *room.bots[1:]]
-    from cbr_arena.match import sittings
+    from cbr_arena import sittings
 
     for sitting in sittings(match, range(match.deals), room):
         room.play(sitting)

@@ -19,9 +19,7 @@ from cbr.store.casebase import Casebase
 from cbr.testing import check_arena
 from cbr.weights import Weights
 from cbr.workers import executor
-from cbr_arena.logs import write
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
+from cbr_arena import Match, play, players_of, write_log
 from cbr_casper.evolving import ARENA
 
 TINY = ["--generations", 2, "--hands", 60, "--report", 60]
@@ -35,7 +33,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         players_of(["miniloki*3", "lag*3"]), 400, seed=5, duplicate=False, keep_hands=True
     )
     log, out = folder / "log.phhs", folder / "limit.db"
-    write(play(match).hands, log)
+    write_log(play(match).hands, log)
     build([log], out, plugins=default_plugins())
     return out
 

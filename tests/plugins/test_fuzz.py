@@ -22,14 +22,9 @@ from made_logs import IRC, PHH, STARS, random_hands
 from cbr.building.rows import prepare
 from cbr.errors import BadValue
 from cbr.store.records import CaseSource, Raw, Skipped
-from cbr_holdem.situation.case_types import case_types
-from cbr_holdem.situation.replay import replay_texts
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.hand_arrays import HandArrays
-from cbr_holdem.table.table import Table
-from cbr_logs import cbr_case_sources
-from cbr_logs.acpc import write as write_acpc
-from cbr_logs.phh_writer import write as write_phh
+from cbr_holdem.situation import case_types, replay_texts
+from cbr_holdem.table import Hand, HandArrays, Table
+from cbr_logs import cbr_case_sources, write_acpc, write_phh
 
 DATA = ROOT.parent / "shared" / "data"
 SOURCES = {source.name: source for source in cbr_case_sources()}

@@ -8,7 +8,7 @@ import pytest
 from cbr_casper.answers import usual
 from cbr_casper.grid import CLASSES, CONTEXTS, class_shares
 from cbr_casper.habits import smoothed
-from cbr_holdem.table.rules import CALL, FOLD, RAISE
+from cbr_holdem.table import CALL, FOLD, RAISE
 
 #: A context in which one bet is to call.
 FACING = 8

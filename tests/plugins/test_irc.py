@@ -12,9 +12,8 @@ from conftest import ROOT
 from cbr.errors import BadValue
 from cbr.files.compression import head_of
 from cbr.store.records import Raw, Skipped
-from cbr_holdem.situation.replay import replay
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.situation import replay
+from cbr_holdem.table import Game, Hand
 from cbr_logs import irc, irc_month
 from cbr_logs.irc import IRC, parse
 

@@ -10,10 +10,8 @@ from made_logs import limit_base, no_limit_base, with_folds_hidden
 
 from cbr.store.casebase import Casebase
 from cbr.workers import executor
-from cbr_arena.match import Match, play
-from cbr_arena.players import build as build_bot
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of
+from cbr_arena import Match, lines_of, play, players_of
+from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot, legal
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES
 from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
@@ -22,9 +20,8 @@ from cbr_casper.players import CODES, Strategies
 from cbr_casper.rollouts import values
 from cbr_casper.streets import Street
 from cbr_casper.worlds import Worlds
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, Game, to_call
 
 
 @pytest.fixture(scope="module")

@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cbr_arena import CALL, FOLD, RAISE, Match, play
-from cbr_arena.chance import Chance
-from cbr_arena.players import players_of
-from cbr_arena.results import rate_of
-from cbr_arena.tables import Room, Sitting
+from cbr_arena import CALL, FOLD, RAISE, Chance, Match, Room, Sitting, play, players_of, rate_of
 from cbr_bots import waterman as w
 from cbr_bots.findler import CHEAP, DEAR, MARGIN, RAISES, Findler, needed, price, rh_of
 from cbr_bots.simple import random
 from cbr_bots.waterman import NAMES, RULES, VARIABLES, Waterman, changed, fire
 from cbr_bots.waterman_memory import ACTS, FACED, FOLDS, HABITS, MEMORY, TRUST
 from cbr_bots.waterman_memory import RAISES as RAISED_BY
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import HOLE
-from cbr_holdem.table.table import Table
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import HOLE, Game, Table
 
 NO_LIMIT = Game("nolimit", 50, 100)
 ONE = np.array([0])

@@ -8,28 +8,20 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue, NoSuchName
-from cbr_arena import CALL, RAISE, Match, play
-from cbr_arena.chance import Chance
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of
-from cbr_bots import loki_constants
+from cbr_arena import CALL, RAISE, Chance, Match, lines_of, play, players_of
+from cbr_bots import STYLES, Constants, Formula, loki_constants
 from cbr_bots.betting_line import IN_, LINE
 from cbr_bots.board_values import Boards, against
 from cbr_bots.kinds import KINDS
-from cbr_bots.loki import Formula, Loki, board_sets
-from cbr_bots.loki_constants import Constants
-from cbr_bots.loki_preflop import STYLES, income_at, income_rates, thresholds
+from cbr_bots.loki import Loki, board_sets
+from cbr_bots.loki_preflop import income_at, income_rates, thresholds
 from cbr_bots.sim import Sim, station_chances
 from cbr_bots.triples import after_flop, before_flop
 from cbr_bots.weight_tables import factor, follow, threshold, weighed
-from cbr_holdem.cards.card import HANDS, cards
-from cbr_holdem.cards.ranges import CLASSES
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.strength.outs import quick_potential
-from cbr_holdem.strength.strength import board_strengths
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import ACTOR, STREET, call_down
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import CLASSES, HANDS, cards
+from cbr_holdem.situation import Pending
+from cbr_holdem.strength import board_strengths, quick_potential
+from cbr_holdem.table import ACTOR, STREET, Game, Table, call_down
 
 K = Constants().numbers()
 

@@ -11,10 +11,9 @@ from conftest import ROOT
 from made_logs import acpc_log, irc_month
 
 from cbr.errors import BadValue
-from cbr_bots.loki import Formula
-from cbr_bots.loki_constants import constants_of
-from cbr_holdem.cards.card import cards
-from cbr_holdem.table.rules import ACTOR, BOARD, HOLE, STREET
+from cbr_bots import Formula, constants_of
+from cbr_holdem.cards import cards
+from cbr_holdem.table import ACTOR, BOARD, HOLE, STREET
 from likeness.decisions import Decisions, decisions_in
 from likeness.judging import frequencies, judged, loss, raises_by_formula
 from likeness.search import searched

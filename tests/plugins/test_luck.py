@@ -11,18 +11,27 @@ import pytest
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.workers import executor
-from cbr_arena.adjust import without_luck
-from cbr_arena.bots import FOLD, RAISE, Triples, decided
-from cbr_arena.chance import Chance
-from cbr_arena.luck import TERMS, Luck, all_in
-from cbr_arena.match import Match, play
-from cbr_arena.players import players_of
-from cbr_arena.results import difference, lines_of, rate_of
-from cbr_arena.tables import Room, Sitting
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import ACTOR, BOARD, CALL, HOLE, SEATS, STREET, act, to_call
-from cbr_holdem.table.table import Table
+from cbr_arena import (
+    FOLD,
+    RAISE,
+    TERMS,
+    Chance,
+    Match,
+    Room,
+    Sitting,
+    Triples,
+    all_in,
+    difference,
+    lines_of,
+    play,
+    players_of,
+    rate_of,
+    without_luck,
+)
+from cbr_arena.bots import decided
+from cbr_arena.luck import Luck
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import ACTOR, BOARD, CALL, HOLE, SEATS, STREET, Game, Table, act, to_call
 
 RIVER = TERMS.index("river")
 

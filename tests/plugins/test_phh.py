@@ -14,16 +14,13 @@ from conftest import ROOT
 
 from cbr.errors import BadValue
 from cbr.store.records import Raw, Skipped
-from cbr_holdem.cards.card import UNKNOWN, cards
-from cbr_holdem.situation.replay import replay
-from cbr_holdem.table import rules
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
-from cbr_logs import cutting, phh
+from cbr_holdem.cards import UNKNOWN, cards
+from cbr_holdem.situation import replay
+from cbr_holdem.table import Game, Hand, rules
+from cbr_logs import cutting, phh, write_phh
 from cbr_logs.amounts import chips, money, unit_for
 from cbr_logs.phh import PHH, parse, read, read_toml
 from cbr_logs.phh_fast import fast_text
-from cbr_logs.phh_writer import write
 
 DATA = ROOT.parent / "shared" / "data"
 DEAL_2 = "'d dh p1 ????', 'd dh p2 ????'"
@@ -486,7 +483,7 @@ COMPETITION = Hand(
 
 
 def written(path: Path, *hands: Hand) -> list[str]:
-    assert write(iter([one.text for one in hands]), path) == len(hands)
+    assert write_phh(iter([one.text for one in hands]), path) == len(hands)
     return [parse(raw.data) for raw in read(path) if isinstance(raw, Raw)]
 
 
@@ -601,7 +598,7 @@ def test_what_cannot_be_written_leaves_no_file(
     name: str, hands: list[Hand], reason: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadValue, match=reason):
-        write(iter([one.text for one in hands]), tmp_path / name)
+        write_phh(iter([one.text for one in hands]), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -609,7 +606,7 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path: Path) -> None:
     path = tmp_path / "a.phhs"
     path.write_text("old", "utf-8")
     with pytest.raises(BadValue):
-        write(iter(["nonsense"]), path)
+        write_phh(iter(["nonsense"]), path)
     assert path.read_text("utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -663,14 +660,14 @@ def test_real_hands_replay(name: str, most: int, wrong: int, tmp_path: Path) -> 
         assert phh._hand(read_toml(data.decode())).text == one
     good = [one for place, one in enumerate(texts) if place not in rejected]
     path = tmp_path / "again.phhs"
-    assert write(iter(good[::10]), path) == len(good[::10])
+    assert write_phh(iter(good[::10]), path) == len(good[::10])
     assert [parse(raw.data) for raw in read(path) if isinstance(raw, Raw)] == good[::10]
 
 
 def test_pokerkit_reads_real_hands_that_we_wrote(tmp_path: Path) -> None:
     notation = pytest.importorskip("pokerkit.notation")
     path = tmp_path / "again.phhs"
-    write(iter([parse(data) for data in real("pluribus.phhs.xz", 2_000)[::20]]), path)
+    write_phh(iter([parse(data) for data in real("pluribus.phhs.xz", 2_000)[::20]]), path)
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for history in notation.HandHistory.load_all(file):

@@ -20,11 +20,9 @@ from conftest import ROOT
 from cbr.building.pipeline import build
 from cbr.errors import AlreadyThere, BadValue
 from cbr.plugging.plugins import default_plugins
-from cbr_arena.match import Match, play
-from cbr_arena.players import Player, players_of
-from cbr_holdem.situation.view import View
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
+from cbr_arena import Match, Player, play, players_of
+from cbr_holdem.situation import View
+from cbr_holdem.table import Game, Hand
 from cbr_play.cards import hand_name, painted
 from cbr_play.saving import Log, fresh_path
 from cbr_play.session import Ended, Session
@@ -631,12 +629,12 @@ class TestFiles:
         assert fresh_path(now) == Path("casebases/play-20310506-070809-2.phhs")
 
     def test_it_is_written_as_the_arena_writes_it(self, tmp_path: Path) -> None:
-        from cbr_arena.logs import write
+        from cbr_arena import write_log
 
         log = Log(tmp_path / "a.phhs")
         for _ in range(3):
             log.add(HAND)
-        write([HAND] * 3, tmp_path / "b.phhs")
+        write_log([HAND] * 3, tmp_path / "b.phhs")
         assert log.path.read_bytes() == (tmp_path / "b.phhs").read_bytes()
 
 

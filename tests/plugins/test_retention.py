@@ -24,12 +24,18 @@ from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr.upkeep.soundness import check
 from cbr.workers import executor
-from cbr_arena.chance import Chance
-from cbr_arena.logs import write
-from cbr_arena.match import Match, Played, pieces_played, play, sittings
-from cbr_arena.players import build as build_bot
-from cbr_arena.players import players_of
-from cbr_arena.results import lines_of
+from cbr_arena import (
+    Chance,
+    Match,
+    Played,
+    lines_of,
+    pieces_played,
+    play,
+    players_of,
+    sittings,
+    write_log,
+)
+from cbr_arena import build as build_bot
 from cbr_arena.showing import as_seen
 from cbr_casper.bot import CaseBot
 from cbr_casper.joined import LearningStreet
@@ -39,11 +45,9 @@ from cbr_casper.retained import Retained, near
 from cbr_casper.seen import seen_text, together
 from cbr_casper.streets import codes_of
 from cbr_casper.worlds import Worlds
-from cbr_holdem.cards.card import UNKNOWN
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import STREETS, Game
-from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import BOARD, FOLDED, HOLE, PLAYERS, Tables
+from cbr_holdem.cards import UNKNOWN
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import BOARD, FOLDED, HOLE, PLAYERS, STREETS, Game, Hand, Tables
 
 NO_LIMIT = Game("nolimit", 50, 100)
 
@@ -99,7 +103,7 @@ class TestSession:
             seen_text(t, game or Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts
         ]
         log, out = tmp_path / "seen.phhs", tmp_path / "seen.db"
-        write(bodies, log)
+        write_log(bodies, log)
         build([log], out, plugins=default_plugins())
         compared = 0
         with Casebase.open(out) as opened:
@@ -219,7 +223,7 @@ class TestFile:
         bot = CaseBot(str(base), retain=str(out))
         seen, _ = kept_by(bot, ["lag*2", "call"], 120)
         log, again = tmp_path / "seen.phhs", tmp_path / "again.db"
-        write(
+        write_log(
             [seen_text(t, Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts], log
         )
         build([log], again, plugins=default_plugins())

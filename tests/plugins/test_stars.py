@@ -8,12 +8,11 @@ import pytest
 
 from cbr.errors import BadValue
 from cbr.store.records import Raw, Skipped
-from cbr_holdem.situation.replay import replay
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.situation import replay
+from cbr_holdem.table import Game, Hand
+from cbr_logs import write_phh
 from cbr_logs.phh import parse as parse_phh
 from cbr_logs.phh import read as read_phh
-from cbr_logs.phh_writer import write as write_phh
 from cbr_logs.stars import STARS, parse, read
 
 NOLIMIT = "PokerStars Hand #77:  Hold'em No Limit ($0.50/$1.00 USD) - 2010/07/26 6:17:21 ET"

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cbr.errors import BadValue
-from cbr_arena.players import players_of
-from cbr_arena.tournament import Tournament, pairs_of
+from cbr_arena import Tournament, pairs_of, players_of
 
 
 def tournament(rates: list[list[float]]) -> Tournament:

@@ -17,9 +17,7 @@ from typing import Any
 from benches import Row, compare
 from benches.tables import rlcard_calls
 from cbr.workers import executor
-from cbr_arena.match import Match, play, sittings
-from cbr_arena.players import build, players_of
-from cbr_arena.views import Views
+from cbr_arena import Match, Views, build, play, players_of, sittings
 
 _SEATS, _PEER_HANDS = 9, 20
 

@@ -65,16 +65,15 @@ def _real(data: Path, work: Path, full: bool) -> Iterator[Row]:
 
 
 def _made_up(work: Path, full: bool) -> list[Row]:
-    from cbr_holdem.table.game import Game
-    from cbr_holdem.table.random_hands import random_hands
-    from cbr_logs.phh_writer import write
+    from cbr_holdem.table import Game, random_hands
+    from cbr_logs import write_phh
 
     hands = 4_000 if full else 1_500
     found = []
     for seats in (6, 2, 9):
         path = work / f"made_{seats}.phhs"
         made = random_hands(hands, seats, Game("nolimit", 50, 100), stack=10_000)
-        write((hand.text for hand in made), path)
+        write_phh((hand.text for hand in made), path)
         found.append(_against_pokerkit(f"made up, {seats} seats", path, hands, 60))
     return found
 

@@ -32,10 +32,8 @@ from cbr.plugging import default_plugins
 from cbr.retrieval import retriever_of
 from cbr.reusing import explain, reuse
 from cbr.store import Casebase
-from cbr_arena.logs import write
-from cbr_arena.match import Match, play, sittings
-from cbr_arena.players import players_of
-from cbr_holdem.table.game import STREETS
+from cbr_arena import Match, play, players_of, sittings, write_log
+from cbr_holdem.table import STREETS
 
 ROOT = Path(__file__).parent.parent.parent
 _SEATS, _PEER_HANDS, _LOGGED, _DEALS = 9, 20, 20_000, 200
@@ -70,7 +68,7 @@ def bench_casebase() -> Path:
         )
         with TemporaryDirectory(dir=kept.parent) as folder:
             log, made = Path(folder) / "loki.phhs", Path(folder) / "bench.db"
-            write(play(match).hands, log)
+            write_log(play(match).hands, log)
             build([log], made, plugins=default_plugins())
             made.rename(kept)
     return kept

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benches import Row, compare
-from cbr_holdem.cards.card import name
-from cbr_holdem.cards.evaluator import evaluate
+from cbr_holdem.cards import evaluate, name
 
 
 def rows(full: bool) -> list[Row]:

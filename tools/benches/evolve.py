@@ -32,8 +32,7 @@ from benches.tables import rlcard_calls
 from cbr.evolve import Genome
 from cbr.spec import Spec
 from cbr.store import Casebase
-from cbr_arena.match import Match, sittings
-from cbr_arena.players import players_of
+from cbr_arena import Match, players_of, sittings
 from cbr_casper.evolving import ARENA
 
 _SEATS, _PEER_HANDS, _LIMIT_MB, _LIMIT_SECONDS = 9, 20, 600.0, 480.0

@@ -74,13 +74,12 @@ def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
         with tarfile.open(data) as archive:
             archive.extractall(work, filter="data")
     else:
-        from cbr_holdem.table.game import Game
-        from cbr_holdem.table.random_hands import random_hands
-        from cbr_logs.phh_writer import write
+        from cbr_holdem.table import Game, random_hands
+        from cbr_logs import write_phh
 
         for seed, log in enumerate(logs):
             made = random_hands(hands // 4, 9, Game("limit", 5, 10), stack=2_000, seed=seed)
-            write((hand.text for hand in made), log)
+            write_phh((hand.text for hand in made), log)
     outs = [log.with_suffix(".db") for log in logs]
     for log, out in zip(logs, outs, strict=True):
         build([log], out, limit=hands)

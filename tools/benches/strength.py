@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benches import Row, compare
-from cbr_holdem.cards.card import cards
-from cbr_holdem.cards.evaluator import evaluate
-from cbr_holdem.strength import flop_table
-from cbr_holdem.strength.isomorphism import CLASSES, class_numbers
-from cbr_holdem.strength.kernel import look
-from cbr_holdem.strength.strength import strengths
+from cbr_holdem.cards import cards, evaluate
+from cbr_holdem.strength import FLOP_CLASSES, class_numbers, count_later, flop_table, strengths
 
 #: A rainbow, a two-tone, a monotone and a paired flop.
 POSITIONS = [("AdQc", "3h4cJd"), ("AdQc", "3h4hJd"), ("AdQc", "3h4hJh"), ("8s9s", "2d2s3s")]
@@ -39,7 +35,7 @@ def _potential(what: str, positions: list[tuple[str, str]], more: int) -> Row:
 
     def ours() -> None:
         for hole, board in given:
-            look(hole, board, more, np.zeros((3, 3), np.int64), np.zeros(2))
+            count_later(hole, board, more, np.zeros((3, 3), np.int64), np.zeros(2))
 
     def peer() -> None:
         for mine, theirs in pairs:
@@ -72,7 +68,7 @@ def _lookup() -> Row:
     holes, flops = deck[:, :2].copy(), deck[:, 2:].copy()
     path, few = flop_table.table_path(), 200
     # Without the table the time of the look-up is the same on an empty one.
-    table = flop_table.load(path) if path.exists() else np.zeros((CLASSES, 7), np.uint16)
+    table = flop_table.load(path) if path.exists() else np.zeros((FLOP_CLASSES, 7), np.uint16)
 
     def ours() -> object:
         return table[class_numbers(holes, flops)] / flop_table.STEPS
@@ -89,5 +85,5 @@ def _table() -> Row:
     """CPU minutes of the whole table, from a tenth of the flops; the peer is the 10 allowed."""
     start = time.process_time()
     positions = sum(len(flop_table.flop_rows(flop)) // 14 for flop in range(0, 1755, 10))
-    minutes = (time.process_time() - start) / 60 * CLASSES / positions
+    minutes = (time.process_time() - start) / 60 * FLOP_CLASSES / positions
     return Row("flop table build", minutes, "limit", 10.0, 10.0 / minutes, "CPU min")

@@ -8,9 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from benches import Row, compare
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import call_down, deal_all, new_tables
+from cbr_holdem.table import Game, call_down, deal_all, decks, new_tables
 
 
 def rows(full: bool) -> list[Row]:

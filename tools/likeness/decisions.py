@@ -20,14 +20,9 @@ from numpy.typing import NDArray
 from cbr.building import Reading, files_in
 from cbr.errors import BadValue
 from cbr.plugging import default_plugins
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.situation.actions import ACTIONS
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.situation.replay import replay_arrays
-from cbr_holdem.table.game import BET_SIZES, Game
-from cbr_holdem.table.hand import read_game
-from cbr_holdem.table.hand_arrays import HandArrays
-from cbr_holdem.table.rules import ACTOR, PLAYERS, RAISES, STREET
+from cbr_holdem.cards import DECK
+from cbr_holdem.situation import ACTIONS, Pending, replay_arrays
+from cbr_holdem.table import ACTOR, BET_SIZES, PLAYERS, RAISES, STREET, Game, HandArrays, read_game
 
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr_bots.loki import Formula
-from cbr_holdem.table.game import STREETS
+from cbr_bots import Formula
+from cbr_holdem.table import STREETS
 from likeness.decisions import Decisions
 
 Floats = NDArray[np.float64]

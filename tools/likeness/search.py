@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from cbr_bots.loki import Formula
-from cbr_bots.loki_constants import Constants
+from cbr_bots import Constants, Formula
 from likeness.decisions import Decisions
 from likeness.judging import mean_loss
 

@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import Cards, cards, verify_distinct
+from cbr_holdem.cards.numbering import Cards, cards, verify_distinct
 
 TABLES = Path(__file__).with_name("evaluator.npz")
 DIGEST = "47d51893aed661338bc23bc10820e2d7"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import HANDS, RANKS, Cards, cards
+from cbr_holdem.cards.numbering import HANDS, RANKS, Cards, cards
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _PAIR = re.compile(r"([2-9TJQKA])\1(\+|-([2-9TJQKA])\3)?\Z", _FLAGS)

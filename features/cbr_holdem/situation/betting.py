@@ -32,7 +32,7 @@ import numpy as np
 from numba import njit
 
 from cbr_holdem.table.game import BET_SIZES
-from cbr_holdem.table.rules import (
+from cbr_holdem.table.layout import (
     ACTOR,
     BET,
     CALL,
@@ -49,6 +49,7 @@ from cbr_holdem.table.rules import (
     STREET,
     TOP,
 )
+from cbr_holdem.table.moves import unpacked
 
 COLUMNS = (
     "players",
@@ -84,8 +85,7 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     folded_now = 0  # seats that folded in this round, as bits
     acted_now = 0
     for m in range(r[MOVES]):
-        move = r[HISTORY + m]
-        who, kind, when = move & 15, (move >> 4) & 3, (move >> 6) & 3
+        when, who, kind, _amount = unpacked(r[HISTORY + m])
         if kind == RAISE:
             aggressor = who
             previous += when == street - 1

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from cbr.case import Batch, CaseType, Situated
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import DECK, UNKNOWN, name
+from cbr_holdem.cards.numbering import DECK, UNKNOWN, name
 from cbr_holdem.situation.actions import ACTIONS, SIZES
-from cbr_holdem.situation.case_types import BETTING, NO_LIMIT, NO_LIMIT_ACTIONS
-from cbr_holdem.situation.replay import Replayed, replay_arrays
+from cbr_holdem.situation.features import BETTING, NO_LIMIT, NO_LIMIT_ACTIONS
+from cbr_holdem.situation.replays import Replayed, replay_arrays
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import LIMIT, MOST_SEATS, POT_LIMIT, STREETS
 from cbr_holdem.table.hand_arrays import HandArrays

@@ -34,7 +34,7 @@ from cbr_holdem.table.game import (
     MOST_SEATS,
     STREETS,
 )
-from cbr_holdem.table.rules import (
+from cbr_holdem.table.layout import (
     ACTOR,
     BET,
     DEAD,
@@ -51,6 +51,7 @@ from cbr_holdem.table.rules import (
     STREET,
     TOP,
 )
+from cbr_holdem.table.moves import unpacked
 
 COLUMNS = (
     *(f"bets_{street}" for street in STREETS),
@@ -78,10 +79,9 @@ def _size_of(r: Any, terms: Any, number: Any) -> Any:
     pot, top, street = r[DEAD] + bets.sum(), bets.max(), 0
     raised = np.int64(0)
     for m in range(number + 1):
-        move = r[HISTORY + m]
-        who, kind, amount = move & 15, (move >> 4) & 3, move >> 8
-        if (move >> 6) & 3 != street:
-            street = (move >> 6) & 3
+        when, who, kind, amount = unpacked(r[HISTORY + m])
+        if when != street:
+            street = when
             bets[:] = 0
             top = raised = np.int64(0)
         if kind == RAISE:
@@ -111,8 +111,7 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     last = -1
     acted = 0
     for m in range(r[MOVES]):
-        move = r[HISTORY + m]
-        who, kind, when = move & 15, (move >> 4) & 3, (move >> 6) & 3
+        when, who, kind, _amount = unpacked(r[HISTORY + m])
         if who == seat:
             own = kind
             last = m

@@ -22,26 +22,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
-from cbr_holdem.cards.card import DECK, UNKNOWN
+from cbr_holdem.cards.numbering import DECK, UNKNOWN
 from cbr_holdem.situation import betting, board, history
-from cbr_holdem.strength import strength
 from cbr_holdem.strength.flop_table import flop_strengths
+from cbr_holdem.strength.hand_strength import COLUMNS as STRENGTHS
+from cbr_holdem.strength.hand_strength import hand_strengths, strengths
 from cbr_holdem.strength.isomorphism import hand_number
 from cbr_holdem.strength.preflop import hand_ranks
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
-from cbr_holdem.table.rules import (
-    ACTOR,
-    BOARD,
-    HOLE,
-    SEATS,
-    STREET,
-)
+from cbr_holdem.table.layout import ACTOR, BOARD, HOLE, SEATS, STREET
 
 Column = NDArray[np.float64]
 
 _PLACE = ("street", "seat", "seats")
 _BETTING = (*betting.COLUMNS, *history.COLUMNS)
-_STRENGTH = (*strength.COLUMNS, "ihs", "ehs")
+_STRENGTH = (*STRENGTHS, "ihs", "ehs")
 _ON_STREET = {
     f"{name}_{street}": (name, number)
     for number, street in enumerate(STREETS)
@@ -122,7 +117,7 @@ class Situations(Mapping[str, Column]):
         """Hand strength against one opponent, exact and without what may come: much quicker than
         the column `hs`, which is computed with the potential and rounded on the flop."""
         shown = np.array(BOARD_CARDS)[np.maximum(self._street(), 0)]
-        return strength.hand_strengths(self.hole, self.board, np.where(self._known(), shown, 0))
+        return hand_strengths(self.hole, self.board, np.where(self._known(), shown, 0))
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
@@ -180,13 +175,13 @@ class Situations(Mapping[str, Column]):
         return {"hand_rank": out}
 
     def _strength(self) -> dict[str, Column]:
-        out = np.full((len(self.hole), len(strength.COLUMNS)), np.nan)
+        out = np.full((len(self.hole), len(STRENGTHS)), np.nan)
         for street in (1, 2, 3):
             chosen = self._known() & (self._street() == street)
             if chosen.any():
                 shown = self.board[chosen, : BOARD_CARDS[street]]
                 out[chosen] = _strengths(self.hole[chosen], shown)
-        found = dict(zip(strength.COLUMNS, out.T, strict=True))
+        found = dict(zip(STRENGTHS, out.T, strict=True))
         ihs = found["hs"] ** self["opponents"]
         # On the river there is nothing to become.
         ehs = ihs + (1 - ihs) * np.where(self._street() == 3, 0.0, found["ppot"])
@@ -214,7 +209,7 @@ def _strengths(holes: NDArray[np.uint8], boards: NDArray[np.uint8]) -> Column:
     if len(new):
         _, first, again = np.unique(marks[new], return_index=True, return_inverse=True)
         some = new[first]
-        compute = flop_strengths if boards.shape[1] == 3 else strength.strengths
+        compute = flop_strengths if boards.shape[1] == 3 else strengths
         found = compute(both[some, :2].copy(), both[some, 2:].copy())
         out[new] = found[again.reshape(-1)]
         _LATELY.marks[place[new]], _LATELY.rows[place[new]] = marks[new], out[new]
@@ -231,7 +226,7 @@ class _Lately(NamedTuple):
 #: As many as tables in lockstep have at a time, some times over.
 _LATELY_BITS = 17
 _LATELY = _Lately(
-    np.zeros(1 << _LATELY_BITS, np.uint64), np.empty((1 << _LATELY_BITS, len(strength.COLUMNS)))
+    np.zeros(1 << _LATELY_BITS, np.uint64), np.empty((1 << _LATELY_BITS, len(STRENGTHS)))
 )
 #: An odd number by which marks are spread over the places.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)

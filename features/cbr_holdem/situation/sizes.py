@@ -8,7 +8,8 @@ from numba import njit
 
 from cbr_holdem.situation.actions import SHARES
 from cbr_holdem.table.game import BET_SIZES
-from cbr_holdem.table.rules import ACTOR, BET, RAISE_BY, STREET, TOP, pot_of
+from cbr_holdem.table.layout import ACTOR, BET, RAISE_BY, STREET, TOP
+from cbr_holdem.table.rules import pot_of
 
 
 @njit(cache=True)

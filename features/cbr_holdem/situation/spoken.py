@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from cbr.case import CaseType, Value
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import cards
+from cbr_holdem.cards.numbering import cards
 from cbr_holdem.table.game import STREETS
 
 _BOARD = {"flop": 3, "turn": 4, "river": 5}
@@ -33,8 +33,8 @@ def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]
 
 def _from_cards(values: Mapping[str, Value], stage: str) -> dict[str, Value]:
     from cbr_holdem.cards.ranges import hand_class
+    from cbr_holdem.strength.hand_strength import strength_of, verify_position
     from cbr_holdem.strength.preflop import RANKED
-    from cbr_holdem.strength.strength import strength_of, verify_position
 
     hole = cards(str(values["hole"]), "hole")
     if len(hole) != 2 or hole[0] == hole[1]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import names
+from cbr_holdem.cards.numbering import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
-from cbr_holdem.table.rules import (
+from cbr_holdem.table.layout import (
     ACTOR,
     BET,
     BOARD,
@@ -30,9 +30,8 @@ from cbr_holdem.table.rules import (
     STACK,
     STREET,
     Tables,
-    raise_limits,
-    to_call,
 )
+from cbr_holdem.table.rules import raise_limits, to_call
 
 Ints = NDArray[np.int64]
 

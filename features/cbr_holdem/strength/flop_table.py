@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue, CbrError
 from cbr.store import cache_folder
-from cbr_holdem.strength.isomorphism import CLASSES, class_numbers, flop_classes
-from cbr_holdem.strength.strength import COLUMNS, strengths
+from cbr_holdem.strength.hand_strength import COLUMNS, strengths
+from cbr_holdem.strength.isomorphism import FLOP_CLASSES, class_numbers, flop_classes
 
-HEAD = {"format": "cbr-flop-table", "version": 1, "columns": list(COLUMNS), "rows": CLASSES}
+HEAD = {"format": "cbr-flop-table", "version": 1, "columns": list(COLUMNS), "rows": FLOP_CLASSES}
 #: What a whole step count of 1 stands for: HS exactly (2 wins + ties of 1,081), the rest rounded.
 STEPS = np.array([2162] + [65535] * (len(COLUMNS) - 1))
 
@@ -74,7 +74,7 @@ def load(path: Path) -> Rows:
         raise BadValue(f"{path} is another version of the flop table; `cbr tables build --force`")
     if head.get("checksum") != _checksum(rows):
         raise BadValue(f"{path} is damaged; `cbr tables build --force` makes it again")
-    return np.frombuffer(rows, "<u2").reshape(CLASSES, len(COLUMNS))
+    return np.frombuffer(rows, "<u2").reshape(FLOP_CLASSES, len(COLUMNS))
 
 
 def _checksum(rows: bytes) -> str:
@@ -109,10 +109,12 @@ def build(
             file.flush()
             done += 1
             if progress:
-                progress(int(start[done]), CLASSES)
+                progress(int(start[done]), FLOP_CLASSES)
         finished = part.read_bytes()
-        if len(finished) != CLASSES * width:
-            raise CbrError(f"{part} has {len(finished)} bytes, not {CLASSES * width}; remove it")
+        if len(finished) != FLOP_CLASSES * width:
+            raise CbrError(
+                f"{part} has {len(finished)} bytes, not {FLOP_CLASSES * width}; remove it"
+            )
         whole = path.with_name(f"{path.name}.{os.getpid()}.part")
         head = json.dumps(HEAD | {"checksum": _checksum(finished)})
         whole.write_bytes(head.encode() + b"\n" + finished)

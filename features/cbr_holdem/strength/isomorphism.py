@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import HANDS
+from cbr_holdem.cards.numbering import HANDS
 
 FLOPS = 22_100
-CLASSES = 1_286_792
+FLOP_CLASSES = 1_286_792
 
 
 @njit(cache=True)

@@ -218,7 +218,7 @@ def _one_runout(
 
 
 @njit(cache=True)
-def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
+def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
     """Count (now, later) over all opponents' hands and all run-outs of `more` (1 or 2) cards.
 
     matrix int64 [3, 3] and moments float64 [2] are added to; moments get the sums over run-outs of
@@ -319,7 +319,7 @@ def look(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
 
 
 @njit(cache=True)
-def stand(hole: Any, board: Any, now: Any) -> None:
+def count_now(hole: Any, board: Any, now: Any) -> None:
     """Count opponents' hands that we beat, tie and lose to now: int64 [3]."""
     suits = np.zeros(4, np.int64)
     seen = np.zeros(52, np.bool_)

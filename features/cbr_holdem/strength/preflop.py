@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import HANDS
+from cbr_holdem.cards.numbering import HANDS
 from cbr_holdem.cards.ranges import CLASSES, hand_class
 
 #: The classes from best (1) to worst (169) as CASPER ranks them (appendix B).

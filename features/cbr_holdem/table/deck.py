@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
+from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.chance import below, key, step
 
 #: The part of a key that is kept for decks, so that no other use of a seed meets them.

@@ -10,21 +10,11 @@ none) with the amount that the player's bet on this street is raised to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.cards.evaluator import (
-    CARD_KEYS,
-    EMPTY,
-    FLUSH_BITS,
-    seven_strength,
-    strength_of_key,
-)
 from cbr_holdem.table.game import (
     ACPC,
     ANTE,
@@ -36,91 +26,37 @@ from cbr_holdem.table.game import (
     POT_LIMIT,
     SMALL_BLIND,
 )
-
-FOLD, CALL, RAISE = 0, 1, 2
-#: Actions that a hand's history has room for; raising wars end before it is full.
-MOST_MOVES = 256
-#: Payoffs are kept in so many parts of a chip: a pot can be split exactly among up to ten.
-PARTS = 2520
-
-# A table is one row of whole numbers, so that compiled code passes one array and a copy is a
-# state that can be played on from. Its parts, and where those of each seat (ten columns) begin:
-SEATS, STREET, ACTOR = 0, 1, 2  # number of seats; 0 to 3; the seat to act, -1 when it is over
-RAISE_BY = 3  # the largest raise of this street
-RAISES = 4  # bets and raises of this street
-SHORT = 5  # sum of all-in raises that were not full, one after the other
-LEAST_TO = 6  # acpc: the least amount to raise to
-MOVES = 7  # actions so far
-TOP = 8  # the highest bet of this street
-PLAYERS = 9  # who have not folded
-# Sets of seats, a bit for each:
-FOLDED = 10
-PENDING = 11  # have still to act in this round
-ACTED = 12  # have acted since the last full raise
-LIVE = 13  # win a part of a pot
-DEAD = 14  # antes, which are nobody's bet
-STACK = 15
-BET = 25  # chips put in on this street
-PAID = 35  # and in the whole hand
-POST = 45  # and before the first action: blinds, and what newcomers post
-OVER = 55  # of the antes, what all did not have to post: it is in the pot, and never comes back
-PAYOFF = 65  # parts of chips won or lost, when the hand is over
-STRENGTH = 75  # of the hands that came to the end
-HOLE = 85  # two cards for each seat
-BOARD = 105  # all five cards; how many show depends on the street
-HISTORY = 110  # amount << 8 | street << 6 | kind << 4 | seat; a raise has what it raised to
-WIDTH = HISTORY + MOST_MOVES
-
-
-@dataclass(frozen=True)
-class Tables:
-    """n tables: `rows` [n, WIDTH], and its parts by name."""
-
-    rows: NDArray[np.int64]
-
-    @property
-    def actor(self) -> NDArray[np.int64]:
-        return self.rows[:, ACTOR]
-
-    @property
-    def street(self) -> NDArray[np.int64]:
-        return self.rows[:, STREET]
-
-    @property
-    def stack(self) -> NDArray[np.int64]:
-        return self._seats(STACK)
-
-    @property
-    def bet(self) -> NDArray[np.int64]:
-        return self._seats(BET)
-
-    @property
-    def paid(self) -> NDArray[np.int64]:
-        return self._seats(PAID)
-
-    @property
-    def folded(self) -> NDArray[np.bool_]:
-        return (self.rows[:, FOLDED, None] >> np.arange(MOST_SEATS) & 1).astype(bool)
-
-    @property
-    def payoff(self) -> NDArray[np.float64]:
-        """Chips won or lost."""
-        return self._seats(PAYOFF) / PARTS
-
-    def _seats(self, first: int) -> NDArray[np.int64]:
-        return self.rows[:, first : first + MOST_SEATS]
-
-    def history(self, table: int) -> list[tuple[int, int, int, int]]:
-        """The actions of a hand: street, seat, kind and amount (a call's price, a raise's to)."""
-        packed = self.rows[table, HISTORY : HISTORY + int(self.rows[table, MOVES])].tolist()
-        return [(m >> 6 & 3, m & 15, m >> 4 & 3, m >> 8) for m in packed]
-
-
-def new_tables(count: int) -> Tables:
-    """So many tables, at which no hand has begun."""
-    rows = np.zeros((count, WIDTH), np.int64)
-    rows[:, ACTOR] = -1
-    return Tables(rows)
+from cbr_holdem.table.layout import (
+    ACTED,
+    ACTOR,
+    BET,
+    BOARD,
+    CALL,
+    DEAD,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    HOLE,
+    LEAST_TO,
+    MOST_MOVES,
+    MOVES,
+    OVER,
+    PAID,
+    PAYOFF,
+    PENDING,
+    PLAYERS,
+    POST,
+    RAISE,
+    RAISE_BY,
+    RAISES,
+    SEATS,
+    SHORT,
+    STACK,
+    STREET,
+    TOP,
+)
+from cbr_holdem.table.moves import packed
+from cbr_holdem.table.settlement import settle
 
 
 @njit(cache=True)
@@ -145,6 +81,12 @@ def pot_of(r: Any) -> Any:
     for seat in range(r[SEATS]):
         pot += r[PAID + seat]
     return pot
+
+
+@njit(cache=True)
+def last_move(r: Any) -> Any:
+    """The last move of a table at which somebody has moved, packed."""
+    return r[HISTORY + r[MOVES] - 1]
 
 
 @njit(cache=True)
@@ -183,6 +125,28 @@ def raise_limits(r: Any, terms: Any) -> Any:
     if terms[POT_LIMIT]:
         return least, min(everything, max(least, 2 * top - r[BET + seat] + pot_of(r)))
     return least, everything
+
+
+@njit(cache=True)
+def legal_action(r: Any, terms: Any, kind: Any, amount: Any) -> Any:
+    """The action that is played for a player who wants this one, and whether his was legal.
+
+    Kind, amount, legal: a raise to 0 is the least one, a fold that costs nothing is a check, and in
+    place of an action that is not legal stands a check, or a fold where there is something to call.
+    """
+    legal = kind in (FOLD, CALL)
+    if kind == RAISE:
+        least, most = raise_limits(r, terms)
+        if amount == 0:
+            amount = least
+        legal = most != 0 and least <= amount <= most
+    if not legal:
+        kind = FOLD
+    if kind != RAISE:
+        amount = np.int64(0)
+    if kind == FOLD and to_call(r) == 0:
+        kind = CALL
+    return kind, amount, legal
 
 
 @njit(cache=True)
@@ -329,118 +293,6 @@ def _next_street(r: Any, terms: Any) -> None:
 
 
 @njit(cache=True)
-def settle(r: Any, terms: Any) -> None:
-    """Share out the pots: each level of money among the best of those who put in as much."""
-    n = r[SEATS]
-    r[ACTOR] = -1
-    over = np.int64(0)
-    for seat in range(n):
-        over += r[OVER + seat]
-        r[PAID + seat] -= r[OVER + seat]
-    _settle_bets(r, terms, over)
-    if over:
-        for seat in range(n):
-            r[PAID + seat] += r[OVER + seat]
-            r[PAYOFF + seat] -= PARTS * r[OVER + seat]
-
-
-@njit(cache=True)
-def _settle_bets(r: Any, terms: Any, over: Any) -> None:
-    n = r[SEATS]
-    even = True  # everybody who is in has put in the same, and nobody more
-    most = np.int64(0)
-    for seat in range(n):
-        most = max(most, r[PAID + seat])
-    board_key = EMPTY
-    for place in range(5):
-        board_key += CARD_KEYS[r[BOARD + place]]
-    for seat in range(n):
-        r[PAYOFF + seat] = -PARTS * r[PAID + seat]
-        r[STRENGTH + seat] = 0
-        if not r[FOLDED] >> seat & 1:
-            even &= r[PAID + seat] == most
-            if r[PLAYERS] > 1 and r[HOLE + 2 * seat] < DECK:  # what nobody saw was mucked
-                key = board_key + CARD_KEYS[r[HOLE + 2 * seat]]
-                key += CARD_KEYS[r[HOLE + 2 * seat + 1]]
-                if key & FLUSH_BITS:
-                    hole = r[HOLE + 2 * seat : HOLE + 2 * seat + 2]
-                    r[STRENGTH + seat] = strength_of_key(key, hole, r[BOARD : BOARD + 5])
-                else:
-                    r[STRENGTH + seat] = seven_strength(key)
-    if even:
-        pot = over
-        best = np.int64(-1)
-        r[LIVE] = ~r[FOLDED]
-        for seat in range(n):
-            pot += r[PAID + seat]
-            if r[LIVE] >> seat & 1:
-                best = max(best, r[STRENGTH + seat])
-        _share(r, terms, pot, most, best)
-        return
-    # A hand that wins no pot is dead, and pots that differ only by dead hands are one pot.
-    r[LIVE] = 0
-    _share_levels(r, terms, True, over)
-    _share_levels(r, terms, False, over)
-
-
-@njit(cache=True)
-def _share_levels(r: Any, terms: Any, look: Any, pot: Any) -> None:
-    """Go through the levels of money; `look` marks who wins something, else it is shared out."""
-    n = r[SEATS]
-    level = np.int64(0)
-    while True:
-        upper = np.int64(-1)
-        for seat in range(n):
-            if r[PAID + seat] > level and (upper < 0 or r[PAID + seat] < upper):
-                upper = r[PAID + seat]
-        if upper < 0:
-            return
-        here = 0
-        further = 0
-        best = np.int64(-1)
-        for seat in range(n):
-            pot += max(np.int64(0), min(r[PAID + seat], upper) - level)
-            if (r[LIVE] >> seat & 1) or (look and not r[FOLDED] >> seat & 1):
-                here += r[PAID + seat] >= upper
-                further += r[PAID + seat] > upper
-                if r[PAID + seat] >= upper:
-                    best = max(best, r[STRENGTH + seat])
-        level = upper
-        if look:
-            for seat in range(n):
-                wins = not r[FOLDED] >> seat & 1 and r[PAID + seat] >= upper
-                if wins and r[STRENGTH + seat] == best:
-                    r[LIVE] |= 1 << seat
-        elif here != further or not further:
-            _share(r, terms, pot, upper, best)
-            pot = np.int64(0)
-
-
-@njit(cache=True)
-def _wins(r: Any, seat: Any, upper: Any, best: Any) -> Any:
-    return r[LIVE] >> seat & 1 and r[PAID + seat] >= upper and r[STRENGTH + seat] == best
-
-
-@njit(cache=True)
-def _share(r: Any, terms: Any, pot: Any, upper: Any, best: Any) -> None:
-    winners = 0
-    for seat in range(r[SEATS]):
-        winners += _wins(r, seat, upper, best)
-    if winners == 0:
-        return
-    part = pot // winners
-    odd = pot - part * winners
-    for seat in range(r[SEATS]):
-        if _wins(r, seat, upper, best):
-            if terms[ACPC]:
-                r[PAYOFF + seat] += pot * PARTS // winners
-            else:
-                # The odd chips go to the first winner left of the button.
-                r[PAYOFF + seat] += PARTS * (part + odd)
-                odd = np.int64(0)
-
-
-@njit(cache=True)
 def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
     """Play a legal action at a table (a row)."""
     seat = r[ACTOR]
@@ -473,7 +325,7 @@ def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
             if other != seat and r[STACK + other] > 0:
                 pending |= 1 << other
         r[PENDING] = pending & ~r[FOLDED]
-    r[HISTORY + r[MOVES]] = (put << 8) | (r[STREET] << 6) | (kind << 4) | seat
+    r[HISTORY + r[MOVES]] = packed(r[STREET], seat, kind, put)
     r[MOVES] += 1
     r[ACTOR] = _next_of(r[PENDING], seat) if r[PLAYERS] > 1 else np.int64(-1)
     if r[ACTOR] < 0:

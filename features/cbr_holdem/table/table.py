@@ -9,22 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import UNKNOWN, cards, names, verify_distinct
+from cbr_holdem.cards.numbering import UNKNOWN, cards, names, verify_distinct
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game, verify_stacks
 from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import (
-    BOARD,
-    CALL,
-    FOLD,
-    RAISE,
-    SEATS,
-    act,
-    deal,
-    deal_posted,
-    new_tables,
-    raise_limits,
-    to_call,
-)
+from cbr_holdem.table.layout import BOARD, CALL, FOLD, RAISE, SEATS, new_tables
+from cbr_holdem.table.rules import act, deal, deal_posted, raise_limits, to_call
 
 _MOVES = re.compile(r"([fcr])(\d*)")
 KINDS = {"f": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cbr_holdem.cards.card import DECK, HANDS
+from cbr_holdem.cards.numbering import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
 from cbr_holdem.table.game import BOARD_CARDS
-from cbr_holdem.table.rules import ACTOR, BOARD, FOLDED, HOLE, SEATS, STREET
+from cbr_holdem.table.layout import ACTOR, BOARD, FOLDED, HOLE, SEATS, STREET
 
 _COUNT = len(HANDS)
 #: Draws of a hand that may fail because its cards are gone, before any free cards are taken.

@@ -11,8 +11,7 @@ from cbr.errors import BadValue
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, follow, table_of
-from cbr_holdem.table.rules import PARTS, PAYOFF
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import PARTS, PAYOFF, Table
 from cbr_logs import GameDef
 
 #: Lines in a row that tell us nothing new; a dealer that sends more is none.

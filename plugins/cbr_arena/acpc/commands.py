@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cbr_arena.acpc.dealer import Outcome
     from cbr_arena.acpc.mind import Mind
     from cbr_arena.acpc.seats import Seat
-    from cbr_holdem.table.game import Game
+    from cbr_holdem.table import Game
     from cbr_logs import GameDef
 
 _COMPILING = "compiling what is needed, once on a machine; that takes up to a minute"
@@ -247,7 +247,7 @@ def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
     """What players are called: as given, else p1, p2 ... and our bots by their specs."""
     from cbr.errors import BadValue
     from cbr_arena.logs import plain_name
-    from cbr_holdem.table.hand import verify_names
+    from cbr_holdem.table import verify_names
 
     if given:
         found = [name.strip() for name in given.split(",")]

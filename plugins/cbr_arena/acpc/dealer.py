@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from cbr_arena.acpc.log import MatchLog, score_line
 from cbr_arena.acpc.protocol import quoted, settled, states_of
 from cbr_arena.acpc.seats import Lost, Seat
-from cbr_holdem.table.deck import decks
-from cbr_holdem.table.rules import PARTS, PAYOFF, act
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import PARTS, PAYOFF, Table, act, decks
 from cbr_logs import GameDef
 
 #: Called with hands done, hands in all, and hands done.

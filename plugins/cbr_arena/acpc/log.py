@@ -16,9 +16,8 @@ from cbr.errors import BadValue
 from cbr.files import verify_place, whole_file
 from cbr_arena.acpc.protocol import betting_of, board_of
 from cbr_arena.acpc.seats import Limits
-from cbr_holdem.cards.card import names
-from cbr_holdem.table.rules import HOLE
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import names
+from cbr_holdem.table import HOLE, Table
 from cbr_logs import GameDef, gamedef_text, read_gamedef
 
 #: Comments in a log: a player who talks nonsense must not fill the disk.

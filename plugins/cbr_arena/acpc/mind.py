@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cbr.plugging import frozen, one_line
-from cbr_arena.bots import decided
+from cbr.plugging import frozen
+from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, tell
 from cbr_arena.chance import Chance
 from cbr_arena.players import build
-from cbr_arena.showing import as_seen
-from cbr_arena.tables import Room, drain
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import CALL, FOLD, MOVES, RAISE
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import MOVES, Game, Table, legal_action
 
 _ONE = frozen(np.zeros(1, np.int64))
 
@@ -42,52 +37,21 @@ class Mind:
     def forget(self) -> None:
         """As before the first hand."""
         self.faults.clear()
-        room = Room(self.game, 0, self.seed, [self.bot], _ONE)
-        room.begin(1)
-        self._memory = room.memory[0]
+        self._memory = blank_memory(self.bot, 1)
 
     def act(self, table: Table, hand: int) -> tuple[int, int]:
         """What it does now, kind and amount; where that fails, a check or fold."""
-        seat, decision = table.tables.actor, table.rows[:, MOVES]
-        chance = Chance(self.seed, np.array([hand]), seat, decision)
-        kind, to = FOLD, 0
-        try:
-            now = Pending(table.rows, self.game, _ONE)
-            given = self.bot.act(now, self._memory, chance)
-            done = decided(given, Pending(table.rows, self.game, _ONE), chance.for_draws())
-            kind, to = _one(done.kind), _one(done.to)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a bot cannot end the match
-            self.faults[one_line(error)] += 1
-        for _, reason in drain(self.bot):
-            self.faults[reason] += 1
-        return self._legal(table, kind, to)
-
-    def _legal(self, table: Table, kind: int, to: int) -> tuple[int, int]:
-        legal = table.legal()
-        if kind == RAISE:
-            to = to or legal.raise_from
-            if legal.raise_to and legal.raise_from <= to <= legal.raise_to:
-                return RAISE, to
-        if kind not in (FOLD, CALL):
-            self.faults["an action that is not legal"] += 1
-            kind = FOLD
-        return (CALL if kind == FOLD and not legal.fold else kind), 0
+        chance = Chance(self.seed, np.array([hand]), table.tables.actor, table.rows[:, MOVES])
+        answer = ask(self.bot, table.rows, self.game, _ONE, self._memory, chance)
+        self.faults.update(reason for _, reason in answer.faults)
+        wanted = int(answer.kind[0]), int(answer.to[0])
+        kind, to, legal = legal_action(table.rows[0], table.terms, *wanted)
+        if not legal:
+            self.faults[NOT_LEGAL] += 1
+        return int(kind), int(to)
 
     def remember(self, table: Table, seat: int) -> None:
         """Show it how a hand ended, as its seat saw it."""
-        if self._memory is None or not hasattr(self.bot, "remember"):
-            return
-        seats = np.array([seat])
-        try:
-            self.bot.remember(as_seen(table.rows, _ONE, seats), seats, self._memory)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self.faults[one_line(error)] += 1
-
-
-def _one(given: Any) -> int:
-    [found] = np.asarray(given).reshape(-1)
-    return int(found)
+        if self._memory is not None and hasattr(self.bot, "remember"):
+            faults = tell(self.bot, table.rows, _ONE, np.array([seat]), self._memory)
+            self.faults.update(reason for _, reason in faults)

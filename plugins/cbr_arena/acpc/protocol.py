@@ -15,10 +15,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import UNKNOWN, cards, name, verify_distinct
-from cbr_holdem.table.game import BOARD_CARDS
-from cbr_holdem.table.rules import BET, BOARD, CALL, FOLD, HOLE, PAID, POST, RAISE, STREET, act
-from cbr_holdem.table.table import Table
+from cbr_holdem.cards import UNKNOWN, cards, name, verify_distinct
+from cbr_holdem.table import (
+    BET,
+    BOARD,
+    BOARD_CARDS,
+    CALL,
+    FOLD,
+    HOLE,
+    PAID,
+    POST,
+    RAISE,
+    STREET,
+    Table,
+    act,
+)
 from cbr_logs import GameDef
 
 VERSION = "VERSION:2.0.0"

@@ -10,7 +10,7 @@ from typing import Protocol
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.protocol import action_text
-from cbr_holdem.table.table import Table
+from cbr_holdem.table import Table
 
 #: Lines that are ignored while one answer is waited for; a program that sends more floods us.
 MOST_IGNORED = 1_000

@@ -24,9 +24,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr_holdem.cards.card import HANDS, Cards, cards, names, verify_distinct
+from cbr_holdem.cards.numbering import HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.chance import mixed
-from cbr_holdem.strength.kernel import look, stand
+from cbr_holdem.strength.kernel import count_later, count_now
 
 #: Columns of a batch of strengths.
 COLUMNS = ("hs", "ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2")
@@ -70,7 +70,7 @@ def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
 @njit(cache=True)
 def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
     """Fill now [3] and row [7] (as COLUMNS) for one hand."""
-    stand(hole, board, now)
+    count_now(hole, board, now)
     total = now[0] + now[1] + now[2]
     hs = (now[0] + now[1] / 2) / total
     row[0] = hs
@@ -82,14 +82,14 @@ def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
     matrix = np.zeros((3, 3), np.int64)
     moments = np.zeros(2)
     if len(board) == 3:
-        look(hole, board, 1, matrix, moments)
+        count_later(hole, board, 1, matrix, moments)
         row[3], row[4] = _potential(now, matrix, 45)
         matrix[:] = 0
         moments[:] = 0
-        look(hole, board, 2, matrix, moments)
+        count_later(hole, board, 2, matrix, moments)
         row[1], row[2] = _potential(now, matrix, 990)
     else:
-        look(hole, board, 1, matrix, moments)
+        count_later(hole, board, 1, matrix, moments)
         row[1], row[2] = _potential(now, matrix, 44)
         row[3], row[4] = row[1], row[2]
     # 990 opponents' hands on every river; each run-out counts twice their share.
@@ -169,7 +169,7 @@ def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
             out[i] = out[first[at]]
             continue
         first[at] = i
-        stand(holes[i], boards[i, : shown[i]], now)
+        count_now(holes[i], boards[i, : shown[i]], now)
         out[i] = (now[0] + now[1] / 2) / (now[0] + now[1] + now[2])
 
 

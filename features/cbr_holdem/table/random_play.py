@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cbr_holdem.cards.card import names
+from cbr_holdem.cards.numbering import names
 from cbr_holdem.table.deck import decks
 from cbr_holdem.table.game import BOARD_CARDS, Game
 from cbr_holdem.table.hand import Hand

@@ -14,13 +14,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_holdem.cards.card import DECK
+from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.situation.situations import Situations, look
 from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
 from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.hand_arrays import HandArrays
-from cbr_holdem.table.rules import (
+from cbr_holdem.table.layout import (
     ACTOR,
     BOARD,
     CALL,
@@ -36,11 +36,8 @@ from cbr_holdem.table.rules import (
     STREET,
     TOP,
     WIDTH,
-    act,
-    deal_posted,
-    raise_limits,
-    to_call,
 )
+from cbr_holdem.table.rules import act, deal_posted, raise_limits, to_call
 
 _OK, _OVER, _STREET, _TURN, _RAISE, _SIZE, _END, _BOARD = range(8)
 _REASONS = {
