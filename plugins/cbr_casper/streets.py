@@ -19,7 +19,7 @@ from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
 from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
 from cbr.store import Casebase, as_loaded
-from cbr_casper.cached import Cached
+from cbr_casper.row_cache import Cached
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import MOST_SEATS
 

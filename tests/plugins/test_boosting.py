@@ -13,9 +13,9 @@ from cbr.store.casebase import Casebase
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of
-from cbr_casper.boosting import DEPTH, Trees, fit, leaf_of, refined
-from cbr_casper.habits import Decisions, count_moves
-from cbr_casper.players import CODES
+from cbr_opponents.boosting import DEPTH, Trees, fit, leaf_of, refined
+from cbr_opponents.frequencies import Decisions, count_moves
+from cbr_opponents.opponent_model import CODES
 
 
 def added(trees: Trees, codes: np.ndarray, start: np.ndarray) -> np.ndarray:

@@ -21,11 +21,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.store import Casebase
-from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
-from cbr_casper.boosting import DEPTH
-from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
-from cbr_casper.habits import count_moves, groups_of
-from cbr_casper.players import CODES, Players, rooms
+from cbr_casper.values.best_response import HANDS, ROUNDS, Progress, answers, starts_of
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.game import MOST_SEATS
 from cbr_holdem.table.rules import (
@@ -42,6 +38,10 @@ from cbr_holdem.table.rules import (
     act,
     deal_posted,
 )
+from cbr_opponents.abstraction import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
+from cbr_opponents.boosting import DEPTH
+from cbr_opponents.frequencies import count_moves, groups_of
+from cbr_opponents.opponent_model import CODES, Players, rooms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,8 +11,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.store import Casebase
-from cbr_casper.boosting import Trees, fit
-from cbr_casper.grid import (
+from cbr_holdem.cards.card import DECK
+from cbr_holdem.situation.case_types import BETTING
+from cbr_holdem.situation.replay import Replayed, replay_arrays
+from cbr_holdem.table.game import BOARD_CARDS
+from cbr_holdem.table.hand_arrays import HandArrays
+from cbr_holdem.table.rules import ACTOR, BOARD, CALL, FOLD, HOLE, RAISE, STREET
+from cbr_opponents.abstraction import (
     CLASSES,
     CONTEXTS,
     DUE,
@@ -25,13 +30,8 @@ from cbr_casper.grid import (
     last_to_raise,
     near,
 )
-from cbr_casper.players import CODES, Players, look
-from cbr_holdem.cards.card import DECK
-from cbr_holdem.situation.case_types import BETTING
-from cbr_holdem.situation.replay import Replayed, replay_arrays
-from cbr_holdem.table.game import BOARD_CARDS
-from cbr_holdem.table.hand_arrays import HandArrays
-from cbr_holdem.table.rules import ACTOR, BOARD, CALL, FOLD, HOLE, RAISE, STREET
+from cbr_opponents.boosting import Trees, fit
+from cbr_opponents.opponent_model import CODES, Players, look
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -22,7 +22,7 @@ from cbr.workers import executor
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of
-from cbr_casper.evolving import ARENA
+from cbr_casper.evolution_arena import ARENA
 
 TINY = ["--generations", 2, "--hands", 60, "--report", 60]
 

@@ -20,8 +20,8 @@ from cbr.errors import BadValue
 from cbr.measure import Bound
 from cbr.retrieval import TOLERANCE
 from cbr_arena import Chance
-from cbr_casper.keeping import Keeper
-from cbr_casper.seen import seen_text, together
+from cbr_casper.retention.casebase_writer import Keeper
+from cbr_casper.retention.observed_hands import seen_text, together
 from cbr_casper.streets import codes_of
 from cbr_holdem.situation.cases import situate
 from cbr_holdem.table.game import Game

@@ -17,7 +17,7 @@ from cbr.errors import BadValue
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.weights import weights_of
-from cbr_casper.retained import Near, Retained, Session, near
+from cbr_casper.retention.session_cases import Near, Retained, Session, near
 from cbr_casper.streets import Chances, Flags, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS

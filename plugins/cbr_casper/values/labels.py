@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue, EmptyStage
 from cbr.store import Casebase
 from cbr.workers import in_order
-from cbr_casper.grid import SIZES, moves_of_solutions
-from cbr_casper.habits import moves_of, replay_bodies
-from cbr_casper.players import Strategies
-from cbr_casper.rollouts import values
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.rollouts import values
+from cbr_casper.values.table_models import Worlds
 from cbr_holdem.chance import key
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.rules import FOLD
+from cbr_opponents.abstraction import SIZES, moves_of_solutions
+from cbr_opponents.frequencies import moves_of, replay_bodies
+from cbr_opponents.opponent_model import Strategies
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,8 +16,8 @@ from cbr.plugging import default_plugins
 from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
 from cbr.store import Casebase, Vectors
-from cbr_casper.cached import Cached
-from cbr_casper.retained import Near, Session, near
+from cbr_casper.retention.session_cases import Near, Session, near
+from cbr_casper.row_cache import Cached
 from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS

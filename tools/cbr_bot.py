@@ -35,9 +35,9 @@ from cbr.workers import executor
 from cbr_arena.match import Match, Played, play
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, difference, rate_of
-from cbr_casper.answers import HANDS, ROUNDS
-from cbr_casper.label import label, unlabelled
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.best_response import HANDS, ROUNDS
+from cbr_casper.values.labels import label, unlabelled
+from cbr_casper.values.table_models import Worlds
 from experiment import (
     SIM,
     Setting,
