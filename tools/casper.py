@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from cbr import Casebase
 from cbr.cli import table
-from cbr.store import Casebase
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, play, players_of, rate_of
 from experiment import (

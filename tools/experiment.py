@@ -13,11 +13,9 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
-from cbr.building import build
-from cbr.errors import BadValue, CbrError
+from cbr import BadValue, Casebase, CbrError, build
 from cbr.learning import learn_weights
 from cbr.plugging import default_plugins
-from cbr.store import Casebase
 from cbr_arena import Match, Rate, play, players_of, write_log
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import Game, HandArrays

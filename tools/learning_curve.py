@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr import CbrError
 from cbr.cli import table
-from cbr.errors import CbrError
 from cbr.plots import save, verify_picture
 from cbr_arena import Match, Played, Rate, pieces_played, players_of, rate_of
 from cbr_holdem.table import Game

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from cbr.errors import CbrError, NoSuchName
+from cbr import CbrError
+from cbr.errors import NoSuchName
 from cbr_bots import SETTINGS, STYLES, Formula, constants_of
 from likeness.decisions import Decisions, decisions_in
 from likeness.judging import frequencies, judged

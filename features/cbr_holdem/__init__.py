@@ -22,9 +22,7 @@ from cbr import hook
 if TYPE_CHECKING:
     import typer
 
-    from cbr.case import CaseType
-    from cbr.store import Casebase
-    from cbr.weights import Weights
+    from cbr import Casebase, CaseType, Weights
 
 # Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)

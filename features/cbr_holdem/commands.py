@@ -66,7 +66,7 @@ def odds(
     The first hand or range is ours. Without --opponents a single hand plays one opponent with any
     hand. Counts every deal where that is cheap, else draws deals until the error is reached.
     """
-    from cbr.errors import BadValue
+    from cbr import BadValue
 
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
     helper = _compile_strength() if strength else None
@@ -121,7 +121,7 @@ def _compile_strength() -> subprocess.Popen[bytes] | None:
 
 
 def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
-    from cbr.errors import BadValue
+    from cbr import BadValue
     from cbr_holdem.cards.ranges import hands_of
     from cbr_holdem.strength.hand_strength import strength_of
 
@@ -191,7 +191,7 @@ def info(json: Json = False) -> None:
 
 
 def _report(json: bool) -> None:
-    from cbr.errors import CbrError
+    from cbr import CbrError
     from cbr_holdem.strength import flop_table
 
     path = flop_table.table_path()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cbr.store import Casebase
+from cbr import Casebase
 
 
 def actions(casebase: Casebase) -> dict[str, dict[str, dict[str, int]]]:

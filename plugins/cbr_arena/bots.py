@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.plugging import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance

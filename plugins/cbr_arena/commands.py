@@ -105,7 +105,8 @@ def match(
     luck without a bias: all-in counts what all-ins are worth on average, aivat also the fall of the
     cards and what bots that tell their chances drew.
     """
-    from cbr.errors import BadValue, NoSuchName
+    from cbr import BadValue
+    from cbr.errors import NoSuchName
     from cbr.workers import executor
     from cbr_arena.bots import GAMES
     from cbr_arena.match import Match
@@ -182,7 +183,7 @@ def _tell_file(sentence: str, json: bool) -> None:
 
 def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:
     """What can be known before a long match: whether what it gives can be written."""
-    from cbr.errors import BadValue
+    from cbr import BadValue
     from cbr.plots import verify_picture
     from cbr_arena.logs import verify_log
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.files import verify_place
 from cbr.plugging import default_plugins
 

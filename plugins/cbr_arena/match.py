@@ -20,7 +20,7 @@ from itertools import count, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.plugging import Plugins, default_plugins, guarded, plugins_with
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck

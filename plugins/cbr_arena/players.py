@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr_arena.asking import memory_of

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena.match import Match, Played
 from cbr_arena.players import Player
 from cbr_arena.results import Floats, Ints, Rate, rate_of

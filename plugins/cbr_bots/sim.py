@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
 from cbr_bots.loki import Formula, board_sets, once

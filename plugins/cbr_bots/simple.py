@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance, Triples
 from cbr_bots.sizes import size_of, verify_size
 from cbr_holdem.situation import Pending

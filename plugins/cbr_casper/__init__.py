@@ -14,8 +14,8 @@ from cbr import hook
 if TYPE_CHECKING:
     import typer
 
-    from cbr.case import ExtraFeature
-    from cbr.evolve import Arena, Plan
+    from cbr import Arena, ExtraFeature
+    from cbr.evolve import Plan
     from cbr.reusing import ReusePolicy
     from cbr_arena import BotKind
 
@@ -29,21 +29,21 @@ def cbr_bots() -> Iterable[BotKind]:
 
 @hook
 def cbr_features() -> Iterable[ExtraFeature]:
-    from cbr_casper.descriptions import descriptions
+    from cbr_casper.feature_sets import descriptions
 
     return descriptions()
 
 
 @hook
 def cbr_reuse_policies() -> Iterable[ReusePolicy]:
-    from cbr_casper.mixing import worth
+    from cbr_casper.values.value_reuse import worth
 
     return [worth.__cbr__]  # type: ignore[attr-defined]
 
 
 @hook
 def cbr_arenas() -> Iterable[Arena]:
-    from cbr_casper.evolving import ARENA
+    from cbr_casper.evolution_arena import ARENA
 
     return [ARENA]
 

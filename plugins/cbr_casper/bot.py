@@ -18,22 +18,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue, NoSuchName
+from cbr import BadValue, Casebase, Weights
+from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
-from cbr.store import Casebase, case_types_of
-from cbr.weights import Weights
+from cbr.store import case_types_of
 from cbr_arena import RAISE, Chance, Triples
-from cbr_casper.casey import EMPTY, UNSET, Beginner
 from cbr_casper.figures import Figures
-from cbr_casper.grid import moves_of_solutions
-from cbr_casper.joined import OWN, LearningStreet
-from cbr_casper.mixing import temperature_of
-from cbr_casper.retained import TICKET, Learning, Session
+from cbr_casper.retention.beginner import EMPTY, UNSET, Beginner
+from cbr_casper.retention.combined_retrieval import OWN, LearningStreet
+from cbr_casper.retention.session_cases import TICKET, Learning, Session
 from cbr_casper.streets import Chances, Here, Street
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.table_models import Worlds
+from cbr_casper.values.value_reuse import temperature_of
 from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, SHARES, SIZES, Pending
 from cbr_holdem.table import STREETS
+from cbr_opponents.abstraction import moves_of_solutions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -196,7 +196,7 @@ class CaseBot:
 
     def explain(self, situations: Pending, memory: Any) -> str:
         """Why it acts as it does in one situation."""
-        from cbr_casper.why import why
+        from cbr_casper.explanation import why
 
         street, more = self.streets[int(situations.place[0, 0])], ""
         may, sessions = legal(situations, street.solutions), list[Session]()

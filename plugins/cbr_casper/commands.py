@@ -58,12 +58,12 @@ def label(
     Each legal action is played on with the same deals and the same luck. Values are kept in the
     casebase with their standard errors; labelling again goes on where it stopped.
     """
-    from cbr.store import Casebase
+    from cbr import Casebase
     from cbr.workers import executor
-    from cbr_casper import label_file
-    from cbr_casper.label import label as run
-    from cbr_casper.label import labelled, unlabelled
-    from cbr_casper.worlds import Worlds
+    from cbr_casper.values import label_file
+    from cbr_casper.values.labels import label as run
+    from cbr_casper.values.labels import labelled, unlabelled
+    from cbr_casper.values.table_models import Worlds
 
     if save:
         label_file.verify_can_save(save)

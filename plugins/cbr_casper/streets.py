@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import CaseType
-from cbr.errors import BadValue, EmptyStage
+from cbr import BadValue, Casebase, CaseType
+from cbr.errors import EmptyStage
 from cbr.plugging import default_plugins
 from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
 from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
-from cbr.store import Casebase, as_loaded
-from cbr_casper.cached import Cached
+from cbr.store import as_loaded
+from cbr_casper.row_cache import Cached
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import MOST_SEATS
 

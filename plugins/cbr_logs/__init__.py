@@ -12,7 +12,7 @@ import lazy_loader
 from cbr import hook
 
 if TYPE_CHECKING:
-    from cbr.store import CaseSource
+    from cbr import CaseSource
 
 # Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,10 +15,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PureWindowsPath
 
-from cbr.case import BuildOption
-from cbr.errors import BadValue
+from cbr import BadValue, BuildOption, CaseSource, Raw, Skipped
 from cbr.files import BROKEN, lines_of, open_bytes, whole_file
-from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table import Hand
 from cbr_logs.domains import DOMAINS, domain_of
 from cbr_logs.gamedef import SHIPPED, GameDef, gamedef_text, read_gamedef

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from cbr.errors import BadValue
+from cbr import BadValue
 
 #: A log's currency is divided into 10**6 chips at most.
 MOST_PLACES = 6

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from cbr import Raw, Skipped
 from cbr.files import BROKEN, open_bytes
-from cbr.store import Raw, Skipped
 
 #: No hand is longer; what is comes from a damaged file.
 LONGEST = 1 << 20

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, verify_stacks
 
 #: Stacks of a game that names none, in big blinds: more than can be lost in a hand.

@@ -21,9 +21,8 @@ from operator import sub
 from pathlib import Path
 from typing import Any
 
-from cbr.errors import BadValue
+from cbr import BadValue, CaseSource, Raw, Skipped
 from cbr.files import BROKEN, lines_of, open_bytes, plain_name
-from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, game_text
 from cbr_logs.domains import DOMAINS, domain_of
 from cbr_logs.irc_files import LONGEST, file_in

@@ -10,9 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue, Raw, Skipped
 from cbr.files import BROKEN, open_bytes
-from cbr.store import Raw, Skipped
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.irc_files import LONGEST, file_in
 

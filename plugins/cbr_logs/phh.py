@@ -22,9 +22,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from cbr.errors import BadValue
+from cbr import BadValue, CaseSource, Raw, Skipped
 from cbr.files import plain_name
-from cbr.store import CaseSource, Raw, Skipped
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, Hand, read_game, verify_names
 from cbr_logs.amounts import MOST_PLACES, chips, unit_for
 from cbr_logs.cutting import sections

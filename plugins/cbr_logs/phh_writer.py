@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.files import plain_name, whole_file
 from cbr_holdem.table import BOARD_CARDS, FOLD, RAISE, Hand, Table, game_text
 from cbr_logs.amounts import MOST_PLACES, money

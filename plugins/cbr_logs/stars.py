@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cbr.errors import BadValue
-from cbr.store import CaseSource, Raw, Skipped
+from cbr import BadValue, CaseSource, Raw, Skipped
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, Hand, verify_names
 from cbr_logs.amounts import chips, money, unit_for
 from cbr_logs.cutting import sections

@@ -78,8 +78,9 @@ def play(
     import secrets
     from datetime import datetime
 
+    from cbr import BadValue
     from cbr.cli import console
-    from cbr.errors import BadValue, NoSuchName
+    from cbr.errors import NoSuchName
     from cbr_arena import GAMES, Match, Player, plain_name, players_of
     from cbr_holdem.table import MOST_SEATS, Game, verify_names
     from cbr_play.keys import keyboard

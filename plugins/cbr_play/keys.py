@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TextIO
 
-from cbr.errors import BadValue
+from cbr import BadValue
 
 ENTER, ERASE, ESCAPE, OTHER, END = "enter", "erase", "escape", "other", "end"
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cbr.errors import AlreadyThere, BadValue
+from cbr import BadValue
+from cbr.errors import AlreadyThere
 from cbr.files import verify_place
 from cbr.plugging import default_plugins
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena import CALL, FOLD, RAISE
 from cbr_holdem.situation import Move, View
 from cbr_play.keys import END, ENTER, ERASE, ESCAPE, OTHER, Keyboard

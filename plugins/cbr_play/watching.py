@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import CbrError
+from cbr import CbrError
 from cbr.plugging import guarded
 from cbr_holdem.cards import names
 from cbr_holdem.situation import Pending

@@ -11,9 +11,9 @@ from cbr.building.pipeline import build
 from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr_arena import Match, play, players_of, write_log
-from cbr_casper.boosting import DEPTH, Trees, fit, leaf_of, refined
-from cbr_casper.habits import Decisions, count_moves
-from cbr_casper.players import CODES
+from cbr_opponents.boosting import DEPTH, Trees, fit, leaf_of, refined
+from cbr_opponents.frequencies import Decisions, count_moves
+from cbr_opponents.opponent_model import CODES
 
 
 def added(trees: Trees, codes: np.ndarray, start: np.ndarray) -> np.ndarray:

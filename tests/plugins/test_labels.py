@@ -13,15 +13,16 @@ from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot, legal
-from cbr_casper.grid import CLASSES, CONTEXTS, SIZES
-from cbr_casper.habits import count_moves, groups_of, moves_of, replay_bodies
-from cbr_casper.label import label, unlabelled
-from cbr_casper.players import CODES, Strategies
-from cbr_casper.rollouts import values
 from cbr_casper.streets import Street
-from cbr_casper.worlds import Worlds
-from cbr_holdem.situation import Pending
-from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, Game, to_call
+from cbr_casper.values.labels import label, unlabelled
+from cbr_casper.values.rollouts import values
+from cbr_casper.values.table_models import Worlds
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import Game
+from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
+from cbr_opponents.abstraction import CLASSES, CONTEXTS, SIZES
+from cbr_opponents.frequencies import count_moves, groups_of, moves_of, replay_bodies
+from cbr_opponents.opponent_model import CODES, Strategies
 
 
 @pytest.fixture(scope="module")

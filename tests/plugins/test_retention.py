@@ -38,16 +38,18 @@ from cbr_arena import (
 from cbr_arena import build as build_bot
 from cbr_arena.showing import as_seen
 from cbr_casper.bot import CaseBot
-from cbr_casper.joined import LearningStreet
-from cbr_casper.keeping import Keeper
-from cbr_casper.label import label, unlabelled
-from cbr_casper.retained import Retained, near
-from cbr_casper.seen import seen_text, together
+from cbr_casper.retention.casebase_writer import Keeper
+from cbr_casper.retention.combined_retrieval import LearningStreet
+from cbr_casper.retention.observed_hands import seen_text, together
+from cbr_casper.retention.session_cases import Retained, near
 from cbr_casper.streets import codes_of
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.labels import label, unlabelled
+from cbr_casper.values.table_models import Worlds
 from cbr_holdem.cards import UNKNOWN
-from cbr_holdem.situation import Pending
-from cbr_holdem.table import BOARD, FOLDED, HOLE, PLAYERS, STREETS, Game, Hand, Tables
+from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table.game import STREETS, Game
+from cbr_holdem.table.hand import Hand
+from cbr_holdem.table.rules import BOARD, FOLDED, HOLE, PLAYERS, Tables
 
 NO_LIMIT = Game("nolimit", 50, 100)
 

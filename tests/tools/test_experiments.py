@@ -11,9 +11,9 @@ import pytest
 from conftest import ROOT
 
 import casper
+import cbr_bot
 import experiment
-import habits
-import heir
+import opponent_models
 
 SAMPLE = str(ROOT / "casebases" / "sample.phhs")
 
@@ -38,7 +38,7 @@ def test_casper_learns_from_any_log(tmp_path: Path, monkeypatch, capsys) -> None
     # What is there is of this log, and used for no other.
     words = ("--source", ROOT / "casebases" / "demo.phhs.xz", "--out", tmp_path / "o")
     with pytest.raises(SystemExit) as stopped:
-        told(heir.main, monkeypatch, *words)
+        told(cbr_bot.main, monkeypatch, *words)
     assert stopped.value.code == 2
     assert "give another --out" in capsys.readouterr().err
 
@@ -56,10 +56,10 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
 def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
     with pytest.raises(SystemExit) as stopped:
-        told(heir.main, monkeypatch, *words, "--only", "nobody")
+        told(cbr_bot.main, monkeypatch, *words, "--only", "nobody")
     assert stopped.value.code == 2
     assert "'nobody'; there is style=casper, heir" in capsys.readouterr().err
-    told(heir.main, monkeypatch, *words, "--only", "style=casper", "--json")
+    told(cbr_bot.main, monkeypatch, *words, "--only", "style=casper", "--json")
     found = json.loads(capsys.readouterr().out)
     assert [(one["bot"], one["table"]) for one in found] == [
         ("style=casper", "loki*5"),
@@ -71,25 +71,25 @@ def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> No
 def test_rows_that_differ_in_one_part_are_there(tmp_path: Path) -> None:
     given = argparse.Namespace(logged=20_000)
     rows = [
-        *heir._nine(tmp_path, given, None).bots,
-        *heir._two(tmp_path, given, None).bots,
+        *cbr_bot._nine(tmp_path, given, None).bots,
+        *cbr_bot._two(tmp_path, given, None).bots,
     ]
-    for row, other in heir.ONE_PART.items():
+    for row, other in cbr_bot.ONE_PART.items():
         assert rows.index(other) < rows.index(row)  # it is there to compare with
 
 
 def test_how_well_players_are_predicted(tmp_path: Path, monkeypatch, capsys) -> None:
     base = experiment.built([Path(SAMPLE)], tmp_path / "six.db")
-    told(habits.main, monkeypatch, base, "--json")
+    told(opponent_models.main, monkeypatch, base, "--json")
     found = json.loads(capsys.readouterr().out)
     assert [one["street"] for one in found] == ["preflop", "flop", "turn", "river"]
     # Those of the sample act at random: there is nothing to find in what they hold.
     assert all(one["trees"] < one["grid"] + 0.05 < 1.4 for one in found)
-    told(habits.main, monkeypatch, base)
+    told(opponent_models.main, monkeypatch, base)
     assert "with trees" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("main", [casper.main, heir.main])
+@pytest.mark.parametrize("main", [casper.main, cbr_bot.main])
 @pytest.mark.parametrize(
     ("words", "says"),
     [

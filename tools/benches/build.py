@@ -24,8 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benches import Row
-from cbr.building import build
-from cbr.store import Casebase
+from cbr import Casebase, build
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -27,11 +27,9 @@ import numpy as np
 from benches import Row, compare
 from benches.retrieval import numpy_scan
 from benches.tables import rlcard_calls
-from cbr.building import build
+from cbr import Casebase, build, explain, reuse
 from cbr.plugging import default_plugins
 from cbr.retrieval import retriever_of
-from cbr.reusing import explain, reuse
-from cbr.store import Casebase
 from cbr_arena import Match, play, players_of, sittings, write_log
 from cbr_holdem.table import STREETS
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benches import Row, compare
-from cbr.building import build
+from cbr import Casebase, build
 from cbr.retrieval import (
     FaissIndex,
     Index,
@@ -41,7 +41,7 @@ from cbr.retrieval import (
     recalls,
     retriever_of,
 )
-from cbr.store import Casebase, Vectors, group
+from cbr.store import Vectors, group
 
 ROOT = Path(__file__).parent.parent.parent
 Floats = NDArray[np.float64]

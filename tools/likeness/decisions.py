@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr import BadValue
 from cbr.building import Reading, files_in
-from cbr.errors import BadValue
 from cbr.plugging import default_plugins
 from cbr_holdem.cards import DECK
 from cbr_holdem.situation import ACTIONS, Pending, replay_arrays

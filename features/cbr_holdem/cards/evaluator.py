@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import Cards, cards, verify_distinct
 
 TABLES = Path(__file__).with_name("evaluator.npz")

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

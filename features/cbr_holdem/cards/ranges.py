@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import HANDS, RANKS, Cards, cards
 
 _FLAGS = re.IGNORECASE | re.ASCII

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import Batch, CaseType, Situated
-from cbr.errors import BadValue
+from cbr import BadValue, Batch, CaseType, Situated
 from cbr_holdem.cards.numbering import DECK, UNKNOWN, name
 from cbr_holdem.situation.actions import ACTIONS, SIZES
 from cbr_holdem.situation.features import BETTING, NO_LIMIT, NO_LIMIT_ACTIONS

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cbr.case import BuildOption, CaseType, Feature, Situated, Value
+from cbr import BuildOption, CaseType, Feature, Situated
+from cbr.case import Value
 from cbr_holdem.situation.actions import ACTIONS, SIZES
 from cbr_holdem.situation.weights import HAND_PICKED, casper_weights
 from cbr_holdem.table.game import STREETS

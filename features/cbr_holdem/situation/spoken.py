@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from cbr.case import CaseType, Value
-from cbr.errors import BadValue
+from cbr import BadValue, CaseType
+from cbr.case import Value
 from cbr_holdem.cards.numbering import cards
 from cbr_holdem.table.game import STREETS
 

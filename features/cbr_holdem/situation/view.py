@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations

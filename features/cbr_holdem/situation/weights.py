@@ -5,7 +5,7 @@ The first, which its author picked (figure 4.1), is also what the case types hav
 
 from __future__ import annotations
 
-from cbr.weights import Weights
+from cbr import Weights
 
 HAND_PICKED, GENERAL, OPPONENT = "hand-picked", "general", "opponent"
 #: How each set was made.

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
 from cbr_holdem.cards.numbering import DECK, HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.cards.ranges import hands_of

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue, CbrError
+from cbr import BadValue, CbrError
 from cbr.store import cache_folder
 from cbr_holdem.strength.hand_strength import COLUMNS, strengths
 from cbr_holdem.strength.isomorphism import FLOP_CLASSES, class_numbers, flop_classes

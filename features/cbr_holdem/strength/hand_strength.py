@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.chance import mixed
 from cbr_holdem.strength.kernel import count_later, count_now

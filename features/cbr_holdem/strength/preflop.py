@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import HANDS
 from cbr_holdem.cards.ranges import CLASSES, hand_class
 

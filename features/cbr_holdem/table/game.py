@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue, NoSuchName
+from cbr import BadValue
+from cbr.errors import NoSuchName
 
 MOST_SEATS = 10
 #: Payoffs are kept in small parts of a chip, and must not overflow.

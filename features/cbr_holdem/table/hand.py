@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cbr.errors import BadValue, CbrError
+from cbr import BadValue, CbrError
 from cbr_holdem.table.game import MOST_SEATS, Game
 
 _ACTIONS = re.compile(r"(?:[A-J]?(?:[fc]|r\d{0,15})|/)*\Z")

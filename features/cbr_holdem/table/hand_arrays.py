@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import RANKS, SUITS, UNKNOWN, cards, name
 from cbr_holdem.table.game import BOARD_CARDS, MOST_CHIPS, MOST_SEATS, Game, Terms
 from cbr_holdem.table.hand import Hand, read_game, verify_names

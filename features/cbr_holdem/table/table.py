@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards.numbering import UNKNOWN, cards, names, verify_distinct
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game, verify_stacks
 from cbr_holdem.table.hand import Hand

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, follow, table_of

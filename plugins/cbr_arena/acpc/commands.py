@@ -109,7 +109,7 @@ def acpc(
     The bot decides as in cbr match, given the same cards, seat and seed. Where it fails, a check or
     fold is sent.
     """
-    from cbr.errors import BadValue
+    from cbr import BadValue
     from cbr_arena.acpc.client import connect, visit
     from cbr_arena.acpc.games import load_game
     from cbr_arena.acpc.mind import Mind
@@ -183,7 +183,7 @@ def dealer(
     that is not legal becomes a call, its line a comment in the log; who is too slow or closes the
     connection ends the match.
     """
-    from cbr.errors import BadValue
+    from cbr import BadValue
     from cbr_arena.acpc.dealer import play_match
     from cbr_arena.acpc.door import close_all, listen, welcome
     from cbr_arena.acpc.games import definition_text, load_game
@@ -236,7 +236,7 @@ def dealer(
 
 
 def _verify_seconds(*seconds: float) -> None:
-    from cbr.errors import BadValue
+    from cbr import BadValue
 
     for limit in seconds:
         if not 0 <= limit <= _LONGEST_WAIT:
@@ -245,7 +245,7 @@ def _verify_seconds(*seconds: float) -> None:
 
 def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
     """What players are called: as given, else p1, p2 ... and our bots by their specs."""
-    from cbr.errors import BadValue
+    from cbr import BadValue
     from cbr_arena.logs import plain_name
     from cbr_holdem.table import verify_names
 

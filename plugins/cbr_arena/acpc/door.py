@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Sequence
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_arena.acpc.lines import Gone, Lines, Silent
 from cbr_arena.acpc.protocol import VERSION, quoted, speaks_ours
 

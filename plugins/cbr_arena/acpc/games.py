@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cbr.errors import BadValue, NoSuchName
+from cbr import BadValue
+from cbr.errors import NoSuchName
 from cbr_logs import SHIPPED, SHIPPED_TEXTS, GameDef, read_gamedef
 
 _MOST_BYTES = 100_000

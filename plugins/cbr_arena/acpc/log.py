@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr.files import verify_place, whole_file
 from cbr_arena.acpc.protocol import betting_of, board_of
 from cbr_arena.acpc.seats import Limits

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import CaseType
-from cbr.errors import BadValue
+from cbr import BadValue, CaseType
 from cbr.measure import Bound
 from cbr.retrieval import TOLERANCE
 from cbr_arena import Chance
-from cbr_casper.keeping import Keeper
-from cbr_casper.seen import seen_text, together
+from cbr_casper.retention.casebase_writer import Keeper
+from cbr_casper.retention.observed_hands import seen_text, together
 from cbr_casper.streets import codes_of
 from cbr_holdem.situation import situate
 from cbr_holdem.table import Game

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
+from cbr import BadValue, Casebase
 from cbr.files import verify_place, whole_file
 from cbr.plugging import one_line
-from cbr.store import Casebase
-from cbr_casper.worlds import NAMES, Worlds
+from cbr_casper.values.table_models import NAMES, Worlds
 
 _KIND, _VERSION = "cbr-labels", 3
 #: What numpy says of files that are damaged, of another kind, or too large to be true.

@@ -16,25 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.store import Casebase
+from cbr import Casebase
 from cbr.workers import in_order
-from cbr_casper.grid import (
-    CLASSES,
-    CONTEXTS,
-    DUE,
-    SIZES,
-    TEMPERATURES,
-    class_of,
-    class_shares,
-    context,
-    drawn_move,
-    legal_moves,
-    mark_of,
-    near,
-    play_move,
-)
-from cbr_casper.habits import BATCH, replay_bodies
-from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.chance import below, key, mixed, step, unit
 from cbr_holdem.table import (
     ACTOR,
@@ -52,6 +35,23 @@ from cbr_holdem.table import (
     last_move,
     unpacked,
 )
+from cbr_opponents.abstraction import (
+    CLASSES,
+    CONTEXTS,
+    DUE,
+    SIZES,
+    TEMPERATURES,
+    class_of,
+    class_shares,
+    context,
+    drawn_move,
+    legal_moves,
+    mark_of,
+    near,
+    play_move,
+)
+from cbr_opponents.frequencies import BATCH, replay_bodies
+from cbr_opponents.opponent_model import Players, Strategies, chances, play_out, rooms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

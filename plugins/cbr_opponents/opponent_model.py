@@ -14,17 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_casper.boosting import DEPTH, Trees, leaf_of
-from cbr_casper.grid import (
-    class_of,
-    context,
-    context_after,
-    drawn_move,
-    last_to_raise,
-    mark_of,
-    play_move,
-    taken_for,
-)
 from cbr_holdem.cards import RANKS
 from cbr_holdem.chance import step, unit
 from cbr_holdem.strength import RANKED
@@ -47,6 +36,17 @@ from cbr_holdem.table import (
     pot_of,
     to_call,
 )
+from cbr_opponents.abstraction import (
+    class_of,
+    context,
+    context_after,
+    drawn_move,
+    last_to_raise,
+    mark_of,
+    play_move,
+    taken_for,
+)
+from cbr_opponents.boosting import DEPTH, Trees, leaf_of
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]

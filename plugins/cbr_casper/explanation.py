@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr import explain, reuse
 from cbr.case import Value
 from cbr.retrieval import Retrieved, Scan
-from cbr.reusing import Explanation, Neighbour, explain, reuse
+from cbr.reusing import Explanation, Neighbour
 from cbr_casper.streets import Answer, Here, Street
 from cbr_holdem.situation import BETTING
 

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import CaseType
-from cbr.errors import BadValue
+from cbr import BadValue, CaseType
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.weights import weights_of
-from cbr_casper.retained import Near, Retained, Session, near
+from cbr_casper.retention.session_cases import Near, Retained, Session, near
 from cbr_casper.streets import Chances, Flags, codes_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import STREETS

@@ -20,7 +20,7 @@ from cbr.testing import check_arena
 from cbr.weights import Weights
 from cbr.workers import executor
 from cbr_arena import Match, play, players_of, write_log
-from cbr_casper.evolving import ARENA
+from cbr_casper.evolution_arena import ARENA
 
 TINY = ["--generations", 2, "--hands", 60, "--report", 60]
 

@@ -15,8 +15,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr_casper.grid import context, hand_mark, legal_moves, play_move
-from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import key, mixed
 from cbr_holdem.table import (
@@ -37,6 +35,8 @@ from cbr_holdem.table import (
     add_up,
     deal_unseen,
 )
+from cbr_opponents.abstraction import context, hand_mark, legal_moves, play_move
+from cbr_opponents.opponent_model import Players, Strategies, chances, play_out, rooms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

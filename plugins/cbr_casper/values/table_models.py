@@ -19,13 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue
-from cbr.store import Casebase
-from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
-from cbr_casper.boosting import DEPTH
-from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
-from cbr_casper.habits import count_moves, groups_of
-from cbr_casper.players import CODES, Players, rooms
+from cbr import BadValue, Casebase
+from cbr_casper.values.best_response import HANDS, ROUNDS, Progress, answers, starts_of
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import (
     ACTOR,
@@ -43,6 +38,10 @@ from cbr_holdem.table import (
     deal_posted,
     unpacked,
 )
+from cbr_opponents.abstraction import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
+from cbr_opponents.boosting import DEPTH
+from cbr_opponents.frequencies import count_moves, groups_of
+from cbr_opponents.opponent_model import CODES, Players, rooms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cbr.errors import BadValue
+from cbr import BadValue, reuse_policy
 from cbr.retrieval import Retrieved, RetrievedMany
-from cbr.reusing import reuse_policy
 from cbr.spec import Spec, settle
 from cbr.store import Floats
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr_casper.answers import usual
-from cbr_casper.grid import CLASSES, CONTEXTS, class_shares
-from cbr_casper.habits import smoothed
-from cbr_holdem.table import CALL, FOLD, RAISE
+from cbr_casper.values.best_response import usual
+from cbr_holdem.table.rules import CALL, FOLD, RAISE
+from cbr_opponents.abstraction import CLASSES, CONTEXTS, class_shares
+from cbr_opponents.frequencies import smoothed
 
 #: A context in which one bet is to call.
 FACING = 8

@@ -27,15 +27,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from cbr import Casebase
 from cbr.building import rebuild
 from cbr.cli import table
 from cbr.errors import NoSuchName
-from cbr.store import Casebase, set_weights
+from cbr.store import set_weights
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, difference, play, players_of, rate_of
-from cbr_casper.answers import HANDS, ROUNDS
-from cbr_casper.label import label, unlabelled
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.best_response import HANDS, ROUNDS
+from cbr_casper.values.labels import label, unlabelled
+from cbr_casper.values.table_models import Worlds
 from experiment import (
     SIM,
     Setting,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.case import ExtraFeature, Feature
+from cbr import ExtraFeature, Feature
 from cbr_holdem.situation import LIMIT
 from cbr_holdem.table import STREETS
 

@@ -15,17 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.errors import BadValue, EmptyStage
-from cbr.store import Casebase
+from cbr import BadValue, Casebase
+from cbr.errors import EmptyStage
 from cbr.workers import in_order
-from cbr_casper.grid import SIZES, moves_of_solutions
-from cbr_casper.habits import moves_of, replay_bodies
-from cbr_casper.players import Strategies
-from cbr_casper.rollouts import values
-from cbr_casper.worlds import Worlds
+from cbr_casper.values.rollouts import values
+from cbr_casper.values.table_models import Worlds
 from cbr_holdem.chance import key
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import FOLD
+from cbr_opponents.abstraction import SIZES, moves_of_solutions
+from cbr_opponents.frequencies import moves_of, replay_bodies
+from cbr_opponents.opponent_model import Strategies
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,14 +10,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import CaseType
-from cbr.errors import BadValue
+from cbr import BadValue, Casebase, CaseType
 from cbr.plugging import default_plugins
 from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
-from cbr.store import Casebase, Vectors
-from cbr_casper.cached import Cached
-from cbr_casper.retained import Near, Session, near
+from cbr.store import Vectors
+from cbr_casper.retention.session_cases import Near, Session, near
+from cbr_casper.row_cache import Cached
 from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import STREETS

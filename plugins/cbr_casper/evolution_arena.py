@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import CaseType
-from cbr.errors import BadValue, NoSuchName, PluginFailure
-from cbr.evolve import Arena, Contest, Gene
+from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
+from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
-from cbr.store import Casebase
 from cbr_arena import (
     TERMS,
     Chance,

@@ -11,13 +11,14 @@ from made_logs import limit_base
 from cbr.store.casebase import Casebase
 from cbr_arena import Match, Sitting, players_of
 from cbr_arena.showing import as_seen
-from cbr_casper.answers import answers, starts_of
-from cbr_casper.grid import mark_of, taken_for
-from cbr_casper.habits import count_moves, replay_bodies
-from cbr_casper.players import chances, rooms
 from cbr_casper.streets import Chances, Here
-from cbr_casper.worlds import TILTS, Worlds
-from cbr_holdem.table import CALL, FOLD, MOST_RAISES, RAISE, STREET, to_call
+from cbr_casper.values.best_response import answers, starts_of
+from cbr_casper.values.table_models import TILTS, Worlds
+from cbr_holdem.table.game import MOST_RAISES
+from cbr_holdem.table.rules import CALL, FOLD, RAISE, STREET, to_call
+from cbr_opponents.abstraction import mark_of, taken_for
+from cbr_opponents.frequencies import count_moves, replay_bodies
+from cbr_opponents.opponent_model import chances, rooms
 
 
 @pytest.fixture(scope="module")

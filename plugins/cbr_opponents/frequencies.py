@@ -10,9 +10,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.store import Casebase
-from cbr_casper.boosting import Trees, fit
-from cbr_casper.grid import (
+from cbr import Casebase
+from cbr_holdem.cards import DECK
+from cbr_holdem.situation import BETTING, Replayed, replay_arrays
+from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE, RAISE, STREET, HandArrays
+from cbr_opponents.abstraction import (
     CLASSES,
     CONTEXTS,
     DUE,
@@ -25,10 +27,8 @@ from cbr_casper.grid import (
     last_to_raise,
     near,
 )
-from cbr_casper.players import CODES, Players, look
-from cbr_holdem.cards import DECK
-from cbr_holdem.situation import BETTING, Replayed, replay_arrays
-from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE, RAISE, STREET, HandArrays
+from cbr_opponents.boosting import Trees, fit
+from cbr_opponents.opponent_model import CODES, Players, look
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

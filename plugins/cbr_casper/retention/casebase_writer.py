@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from cbr import BadValue, Casebase, CaseType, CbrError, Record
 from cbr.building import Job, Setup, work
-from cbr.case import CaseType
-from cbr.errors import BadValue, CbrError
 from cbr.plugging import default_plugins, one_line
-from cbr.store import Casebase, Record, differences, record_digest, types_in, verify_can_be_made
+from cbr.store import differences, record_digest, types_in, verify_can_be_made
 
 #: What such hands are called among the sources of a casebase, and what reads hands like them.
 SOURCE, _READER = "hands played", "phh"

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from cbr import BadValue, Casebase
 from cbr.cli import table
-from cbr.errors import BadValue
-from cbr.store import Casebase
-from cbr_casper.boosting import log_loss, refined
-from cbr_casper.habits import Counts, count_moves, hides_folds
 from cbr_holdem.table import STREETS
+from cbr_opponents.boosting import log_loss, refined
+from cbr_opponents.frequencies import Counts, count_moves, hides_folds
 from experiment import run
 
 

@@ -1,0 +1,1 @@
+"""Opponent models: how players act, and which hands they may hold given what they did."""
