@@ -17,11 +17,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.cli import table
 from cbr.errors import CbrError
 from cbr.plots import save, verify_picture
+from cbr.typing import Floats
 from cbr_arena.match import Match, Played, pieces_played
 from cbr_arena.players import players_of
 from cbr_arena.results import Rate, rate_of
@@ -31,8 +31,6 @@ TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
 #: Sessions that are played side by side.
 _AT_ONCE = 32
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#997700", "#555555")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_holdem.cards.card import DECK
 from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
 from cbr_holdem.chance import below, key, step
@@ -49,9 +49,6 @@ from cbr_holdem.table.rules import (
     settle,
     to_call,
 )
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TERMS = ("cards", "flop", "turn", "river", "before", "after")
 _CARDS, _BEFORE, _AFTER = 0, 4, 5

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards.card import UNKNOWN
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS
 from cbr_holdem.table.rules import (
@@ -25,8 +25,6 @@ from cbr_holdem.table.rules import (
     STREET,
     WIDTH,
 )
-
-Ints = NDArray[np.int64]
 
 #: What is counted for each seat of a hand.
 COUNTS = ("hands", "vpip", "pfr", "raises", "calls", "showdown")

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.plugging import frozen, one_line
+from cbr.typing import Ints
 from cbr_arena.bots import decided
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
@@ -32,8 +33,6 @@ from cbr_holdem.table.rules import (
     raise_limits,
     to_call,
 )
-
-Ints = NDArray[np.int64]
 
 #: Different reasons of faults that are kept for a player.
 _REASONS = 20

@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards.card import DECK, HANDS
 from cbr_holdem.cards.evaluator import FLUSH_STRENGTH, RANK_NUMBERS, few_strength, seven_strength
 from cbr_holdem.strength.isomorphism import hand_number
-
-Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
 _STRENGTHS = 7463

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_holdem.cards.card import DECK, HANDS
 from cbr_holdem.cards.ranges import hand_class
 from cbr_holdem.strength.preflop import preflop_odds
-
-Floats = NDArray[np.float64]
 
 
 def equities() -> Floats:

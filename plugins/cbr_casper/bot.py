@@ -22,6 +22,7 @@ from cbr.errors import BadValue, NoSuchName
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import Casebase, case_types_of
+from cbr.typing import Floats, Ints
 from cbr.weights import Weights
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.casey import EMPTY, UNSET, Beginner
@@ -37,9 +38,6 @@ from cbr_holdem.situation.case_types import BETTING, LIMIT
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.weights import HAND_PICKED
 from cbr_holdem.table.game import STREETS
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STYLES = ("heir", "casper")
 #: Values that were found from fewer hands are worse than imitation.

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.case import CaseType
 from cbr.errors import BadValue
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr.typing import Flags, Floats
 from cbr.weights import weights_of
 from cbr_casper.retained import Near, Retained, Session, near
-from cbr_casper.streets import Chances, Flags, codes_of
+from cbr_casper.streets import Chances, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS
-
-Floats = NDArray[np.float64]
 
 #: The file that stands for no cases.
 EMPTY = "empty"

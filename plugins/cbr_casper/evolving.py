@@ -26,6 +26,7 @@ from cbr.evolve import Arena, Contest, Gene
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import Casebase
+from cbr.typing import Floats, Ints
 from cbr_arena import (
     TERMS,
     Chance,
@@ -46,9 +47,6 @@ from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import MOST_SEATS, Game
 from cbr_holdem.table.rules import PARTS
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Who sits opposite if nobody is named.
 _OTHERS = "loki"

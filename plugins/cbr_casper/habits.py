@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.store import Casebase
+from cbr.typing import Floats, Ints
 from cbr_casper.boosting import Trees, fit
 from cbr_casper.grid import (
     CLASSES,
@@ -32,9 +33,6 @@ from cbr_holdem.situation.replay import Replayed, replay_arrays
 from cbr_holdem.table.game import BOARD_CARDS
 from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.rules import ACTOR, BOARD, CALL, FOLD, HOLE, RAISE, STREET
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Decisions of a coarser cell that a finer one leans on; the finest on more, since what it has
 #: is in the others too. Chosen by held-out likelihood on logs of 30 to 9,000 hands.

@@ -16,13 +16,12 @@ from cbr.plugging import default_plugins
 from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
 from cbr.store import Casebase, Vectors
+from cbr.typing import Flags, Floats
 from cbr_casper.cached import Cached
 from cbr_casper.retained import Near, Session, near
-from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
+from cbr_casper.streets import FIGURES, Answer, Street, codes_of
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import STREETS
-
-Floats = NDArray[np.float64]
 
 #: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
 #: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.

@@ -6,7 +6,7 @@ on their numbers alone, so labelling goes on where it stopped, and more of them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.store import Casebase
+from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_casper.grid import SIZES, moves_of_solutions
 from cbr_casper.habits import moves_of, replay_bodies
@@ -27,9 +28,6 @@ from cbr_holdem.chance import key
 from cbr_holdem.situation.case_types import BETTING
 from cbr_holdem.table.rules import FOLD
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 #: Hands of one piece of work.
 _PIECE = 50
 #: Steps of a hand: a decision's number is that of its record times this, plus its step.
@@ -38,7 +36,6 @@ _STEPS = 1_024
 #: Cases to label, as stage and number, by the numbers of their decisions.
 Wanted = dict[int, tuple[str, int]]
 #: Called with cases done, cases in all, and cases done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)

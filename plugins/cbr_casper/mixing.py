@@ -8,7 +8,7 @@ from cbr.errors import BadValue
 from cbr.retrieval import Retrieved, RetrievedMany
 from cbr.reusing import reuse_policy
 from cbr.spec import Spec, settle
-from cbr.store import Floats
+from cbr.typing import Floats
 
 #: A solution that no retrieved case has is taken for as common as this.
 _RARE = 0.01

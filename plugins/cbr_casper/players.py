@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_casper.boosting import DEPTH, Trees, leaf_of
 from cbr_casper.grid import (
     class_of,
@@ -46,7 +47,6 @@ from cbr_holdem.table.rules import (
     to_call,
 )
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 #: Numbers that trees ask for.

@@ -19,6 +19,7 @@ from cbr.case import CaseType
 from cbr.errors import BadValue
 from cbr.measure import Bound
 from cbr.retrieval import TOLERANCE
+from cbr.typing import Floats, Ints
 from cbr_arena import Chance
 from cbr_casper.keeping import Keeper
 from cbr_casper.seen import seen_text, together
@@ -26,8 +27,6 @@ from cbr_casper.streets import codes_of
 from cbr_holdem.situation.cases import situate
 from cbr_holdem.table.game import Game
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.float32]
 
 #: What memory holds of a session.

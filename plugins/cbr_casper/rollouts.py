@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_casper.grid import context, hand_mark, legal_moves, play_move
 from cbr_casper.players import Players, Strategies, chances, play_out, rooms
 from cbr_holdem.cards.card import DECK, HANDS
@@ -34,9 +35,6 @@ from cbr_holdem.table.rules import (
     STREET,
 )
 from cbr_holdem.table.unseen import add_up, deal_unseen
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
 #: No hand is ruled out by what a player did; but if many unlikely ones counted, whoever raises

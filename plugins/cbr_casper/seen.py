@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_arena import text_of
 from cbr_holdem.cards.card import DECK, UNKNOWN
 from cbr_holdem.table.game import MOST_SEATS, Game
 from cbr_holdem.table.rules import BOARD, HOLE, SEATS
-
-Ints = NDArray[np.int64]
 
 _HOLES = slice(HOLE, HOLE + 2 * MOST_SEATS)
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.store import Casebase
-from cbr_casper.answers import HANDS, ROUNDS, Progress, answers, starts_of
+from cbr.typing import Floats, Ints, Progress
+from cbr_casper.answers import HANDS, ROUNDS, answers, starts_of
 from cbr_casper.boosting import DEPTH
 from cbr_casper.grid import CLASSES, CONTEXTS, SIZES, class_of, context, mark_of, move_of
 from cbr_casper.habits import count_moves, groups_of
@@ -42,9 +43,6 @@ from cbr_holdem.table.rules import (
     act,
     deal_posted,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Tilt(NamedTuple):

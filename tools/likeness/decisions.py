@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cbr.building import Reading, files_in
 from cbr.errors import BadValue
 from cbr.plugging import default_plugins
+from cbr.typing import Ints
 from cbr_holdem.cards.card import DECK
 from cbr_holdem.situation.actions import ACTIONS
 from cbr_holdem.situation.pending import Pending
@@ -28,8 +29,6 @@ from cbr_holdem.table.game import BET_SIZES, Game
 from cbr_holdem.table.hand import read_game
 from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.rules import ACTOR, PLAYERS, RAISES, STREET
-
-Ints = NDArray[np.int64]
 
 _BATCH = 2000
 #: Hands that are replayed at a time: each of their tables takes 3 kB.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards.card import UNKNOWN
 from cbr_holdem.situation import betting, history
 from cbr_holdem.situation.situations import Column, Situations
@@ -29,8 +29,6 @@ from cbr_holdem.table.rules import (
     raise_limits,
     to_call,
 )
-
-Ints = NDArray[np.int64]
 
 
 class Pending(Situations):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import BadValue
+from cbr.typing import Ints
 from cbr_holdem.cards.card import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations
@@ -33,8 +33,6 @@ from cbr_holdem.table.rules import (
     raise_limits,
     to_call,
 )
-
-Ints = NDArray[np.int64]
 
 _LETTERS = {FOLD: "f", CALL: "c", RAISE: "r"}
 
