@@ -19,6 +19,11 @@ PACKAGES = {
     for path in sorted(root.glob("cbr*/__init__.py"))
 }
 
+#: Packages that list their public names in stubs, and the modules they share beside those.
+PUBLIC_MODULES = {
+    "cbr": set("case errors measure spec statistics testing typing weights workers".split()),
+}
+
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:
     """(module, name) of each import in a file; name is "" for `import module`."""
@@ -52,9 +57,38 @@ def test_a_room_uses_only_public_names_of_another_room(package: str) -> None:
             if room in PACKAGES and room != package:
                 private = [part for part in [*inside, name] if part.startswith("_")]
                 assert not private, f"{path} imports the private {module}.{name}"
-                # Of the engine and of hold'em every module is public; of a plugin, its package.
-                shared = room in {"cbr", "cbr_holdem"}
+                # Of hold'em every module is public; of a plugin, its package; the engine: below.
+                shared = room == "cbr_holdem" or room in PUBLIC_MODULES
                 assert shared or not inside, f"{path} imports {module}: use {room}"
+
+
+def listed(package: Path) -> set[str]:
+    """The names that a package's stub makes public."""
+    tree = ast.parse((package / "__init__.pyi").read_text("utf-8"))
+    nodes = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name for node in nodes for alias in node.names}
+
+
+def is_public(room: str, inside: list[str], name: str) -> bool:
+    """Whether another room may write `from room.inside import name`."""
+    if not name:  # `import room` gives its public names only
+        return not inside
+    if not inside:
+        return name in listed(PACKAGES[room])
+    if len(inside) == 1 and inside[0] in PUBLIC_MODULES[room]:
+        return not name.startswith("_")
+    folder = PACKAGES[room] / inside[0]
+    return len(inside) == 1 and folder.is_dir() and name in listed(folder)
+
+
+@pytest.mark.parametrize("room", sorted(PUBLIC_MODULES))
+def test_other_rooms_import_what_a_package_lists(room: str) -> None:
+    others = [path for name, path in PACKAGES.items() if name != room]
+    for path in [file for folder in [*others, ROOT / "tools"] for file in folder.rglob("*.py")]:
+        for module, name in imports(path):
+            first, *inside = module.split(".")
+            if first == room:
+                assert is_public(room, inside, name), f"{path}: {module}.{name} is not listed"
 
 
 @pytest.mark.parametrize(
