@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from cbr.typing import Floats
+
 F = TypeVar("F", bound=Callable[..., Any])
 #: (feature, **parameters of a spec) -> the parameters that a measure's function is called with.
 Prepare = Callable[..., Mapping[str, Any]]
@@ -145,9 +147,7 @@ class Bound:
             raise _out_of_range(self.measure.name, a, b, found)
         return found
 
-    def grid(
-        self, targets: NDArray[np.float32], values: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
+    def grid(self, targets: NDArray[np.float32], values: NDArray[np.float32]) -> Floats:
         """Similarity of each target to each value, [len(targets), len(values)].
 
         Both hold codes as arrays do (`Feature.encode`). Compiled and interpreted values are
@@ -169,9 +169,7 @@ class Bound:
         found = [self._interpret(row, rows) for row in each]
         return np.array(found, np.float64).reshape(len(targets), len(values))
 
-    def pairs(
-        self, targets: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def pairs(self, targets: Floats, values: Floats) -> Floats:
         """Similarity of each target to the value beside it, both numbers."""
         import numpy as np
 
@@ -248,10 +246,10 @@ class Bound:
 
     def _verified(
         self,
-        out: NDArray[np.float64],
+        out: Floats,
         targets: NDArray[np.float32],
         values: NDArray[np.float32],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         import numpy as np
 
         if out.size and not (out.min() >= 0.0 and out.max() <= 1.0):

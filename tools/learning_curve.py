@@ -17,11 +17,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import CbrError
 from cbr.cli import table
 from cbr.plots import save, verify_picture
+from cbr.typing import Floats
 from cbr_arena import Match, Played, Rate, pieces_played, players_of, rate_of
 from cbr_holdem.table import Game
 
@@ -29,8 +29,6 @@ TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
 #: Sessions that are played side by side.
 _AT_ONCE = 32
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#997700", "#555555")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store.casebase import Casebase
 from cbr.store.connection import verify_can_be_made
 from cbr.store.definitions import case_types_of, differences, types_in, wished
+from cbr.typing import Progress
 from cbr.workers import in_order
 
 #: Records in one transaction: what a kill can lose. With workers fewer, so that the last ones to
@@ -39,7 +40,6 @@ WORKER_BATCH = 1_000
 _REASONS = 1_000
 
 #: Called with bytes read so far, bytes in all, and records done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass

@@ -16,6 +16,7 @@ from cbr.building.tables import situate_rows
 from cbr.case import Batch, CaseType, Feature, Situated, Situations
 from cbr.errors import BadValue, NoSuchName, PluginFailure
 from cbr.plugging.guard import guarded
+from cbr.typing import Flags, Floats, Ints
 
 Column = NDArray[np.generic]
 
@@ -29,9 +30,9 @@ class Rows:
 
     features: Mapping[str, Column]
     solution: NDArray[np.object_]
-    outcome: NDArray[np.float64]
-    record: NDArray[np.int64]
-    step: NDArray[np.int64]
+    outcome: Floats
+    record: Ints
+    step: Ints
 
     def __len__(self) -> int:
         return len(self.solution)
@@ -101,7 +102,7 @@ def feature_columns(case_type: CaseType, situations: Situations, count: int) -> 
 
 def _columns(
     case_type: CaseType, situations: Situations, count: int
-) -> tuple[dict[str, Column], dict[int, str], NDArray[np.bool_]]:
+) -> tuple[dict[str, Column], dict[int, str], Flags]:
     """All features, what is wrong with them by place, and where a private one is not known."""
     columns: dict[str, Column] = {}
     unknown = np.zeros(count, bool)
@@ -174,7 +175,7 @@ def _verified(
 
 def _column(
     feature: Feature, situations: Situations, count: int
-) -> tuple[Column, dict[int, str], NDArray[np.bool_]]:
+) -> tuple[Column, dict[int, str], Flags]:
     """A feature's values, the reason for each place where one is wrong, and where it has none."""
     with guarded(f"feature {feature.name!r}"):
         try:
@@ -217,13 +218,13 @@ def _column(
     return numbers, reasons, missing
 
 
-def _without(rows: Rows, rejected: NDArray[np.int64]) -> Rows:
+def _without(rows: Rows, rejected: Ints) -> Rows:
     if not len(rejected):
         return rows
     return _taken(rows, ~np.isin(rows.record, rejected))
 
 
-def _taken(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+def _taken(rows: Rows, keep: Flags) -> Rows:
     places = np.flatnonzero(keep)
     return Rows(
         {name: column[places] for name, column in rows.features.items()},

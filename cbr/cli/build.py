@@ -23,8 +23,8 @@ from cbr.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from cbr.building.pipeline import Progress
     from cbr.plugging.plugins import Plugins
+    from cbr.typing import Progress
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
 _Type = Annotated[

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cbr.building.pipeline import Progress
+    from cbr.typing import Progress
 
 
 #: Characters in a line that goes to a pipe or file.

@@ -9,10 +9,9 @@ import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.evolve.arena import Arena, Contest
-from cbr.evolve.genome import Floats
 from cbr.retrieval.retriever import Retriever, retriever_of
-from cbr.store.arrays import Ints
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats, Ints
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -15,10 +15,9 @@ from cbr.plugging.guard import guarded
 from cbr.spec import Spec, settle
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from cbr.typing import Floats
 
-    Play = Callable[[NDArray[np.float64], int, int], NDArray[np.float64]]
+    Play = Callable[[Floats, int, int], Floats]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cbr.errors import BadValue, CbrError, EmptyStage
-from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.genome import Genome
 from cbr.evolve.plans import Plan, Racing
 from cbr.evolve.playing import Table, Venue, state_of
 from cbr.evolve.run import Evolution, Tell, Told
@@ -20,6 +20,7 @@ from cbr.evolve.statistics import Mean, mean_of
 from cbr.learning.weight_learning import learn_weights
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats
 from cbr.weights import Weights, random_weights
 
 EVOLVED, OWN, LEARNED, RANDOM = "evolved", "the casebase's own", "learned", "random"

@@ -6,12 +6,13 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.genome import Genome
 from cbr.evolve.operators import first_generation, next_generation
 from cbr.evolve.plans import Generational
 from cbr.evolve.playing import Asked, Table
 from cbr.evolve.record import Generation
 from cbr.evolve.seeds import SEARCH, generator_of
+from cbr.typing import Floats
 
 Search = Generator["Asked | Generation", Floats, Floats]
 

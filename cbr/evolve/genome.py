@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.case import CaseType
 from cbr.errors import BadWeights
 from cbr.evolve.arena import Gene
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats
 from cbr.weights import GivenWeights, Weights, read_weights, weights_of
-
-Floats = NDArray[np.float64]
 
 #: Weights are from 0 to this: only their ratios inside a stage count.
 HIGHEST = 100.0

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from deap import base, tools
 
-from cbr.evolve.genome import HIGHEST, Floats, Genome
+from cbr.evolve.genome import HIGHEST, Genome
 from cbr.evolve.plans import Generational
+from cbr.typing import Floats
 
 _CROSSOVERS = {
     "one-point": tools.cxOnePoint,

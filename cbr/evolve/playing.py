@@ -14,17 +14,16 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import BadValue, PluginFailure
 from cbr.evolve.arena import Arena, Contest
-from cbr.evolve.genome import Floats
 from cbr.evolve.seeds import seed_of
 from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins, default_plugins, plugins_with
 from cbr.spec import Spec
 from cbr.store import shared_arrays as mapped
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats, Ints
 
 OBJECTIVES = ("mean", "worst")
 
@@ -154,7 +153,7 @@ class Table:
             parts.append(np.concatenate([next(given) for _ in sizes], axis=1)[which])
         return np.stack(parts)
 
-    def _different(self, rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    def _different(self, rows: Floats) -> tuple[Floats, Ints]:
         """Rows without their copies, if they are played each for itself; and which is which."""
         if any(contest.together for contest in self.contests):
             return rows, np.arange(len(rows))

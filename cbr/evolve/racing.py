@@ -16,13 +16,14 @@ import numpy as np
 from deap import cma
 
 from cbr.evolve.generational import Search
-from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.genome import Genome
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import Racing
 from cbr.evolve.playing import Asked, Table
 from cbr.evolve.record import MIDDLE, Generation
 from cbr.evolve.seeds import SEARCH, generator_of
 from cbr.evolve.statistics import mean_of, separation
+from cbr.typing import Floats
 
 _CHAMPION = 0
 

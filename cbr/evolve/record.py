@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr.evolve.genome import Floats
+from cbr.typing import Floats
 
 #: The origin of a row that the search made when the race was over.
 MIDDLE = "middle"

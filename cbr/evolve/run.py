@@ -19,12 +19,13 @@ import numpy as np
 from cbr.errors import CbrError
 from cbr.evolve import generational, racing
 from cbr.evolve.generational import Search
-from cbr.evolve.genome import Floats, Genome
+from cbr.evolve.genome import Genome
 from cbr.evolve.plans import Generational, Plan, Racing
 from cbr.evolve.playing import Asked, Piece, Table, play_piece
 from cbr.evolve.record import Generation
 from cbr.evolve.runfile import Place, RunFile
 from cbr.evolve.seeds import REPORT
+from cbr.typing import Floats
 from cbr.workers import in_order
 
 #: Where the report's deals come from: no run has this number.

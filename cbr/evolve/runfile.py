@@ -21,13 +21,13 @@ import numpy as np
 from sqlite_utils import Database
 
 from cbr.errors import BadValue
-from cbr.evolve.genome import Floats
 from cbr.evolve.playing import Asked
 from cbr.evolve.record import Generation
 from cbr.evolve.statistics import mean_of
 from cbr.files.atomic import verify_place
 from cbr.plugging.guard import one_line
 from cbr.store.connection import appear, connect
+from cbr.typing import Floats
 
 #: Marks the file as a run ("CBRv" in ASCII).
 APPLICATION_ID = 0x43425276

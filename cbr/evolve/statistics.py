@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cbr.evolve.genome import Floats
 from cbr.statistics import quantile
+from cbr.typing import Floats
 
 
 @dataclass(frozen=True)

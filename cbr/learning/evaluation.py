@@ -7,7 +7,7 @@ lower is better) and by how often the likeliest was right, over cases of records
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,10 +16,10 @@ from cbr.learning.kernel import Constants
 from cbr.learning.prediction import Split, by_rule, by_soft, log_loss, some_of
 from cbr.measure import Bound
 from cbr.retrieval.ranking import RetrievalPolicy
-from cbr.store.arrays import Cases, Floats, Ints
+from cbr.store.arrays import Cases
+from cbr.typing import Floats, Ints, Progress
 
 #: Called with work done, work in all, and predictions made.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Reach
-from cbr.store.arrays import Cases, Floats, Ints
+from cbr.store.arrays import Cases
+from cbr.typing import Floats, Ints
 
 #: What is tried for alpha, for each beta.
 _ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.learning.kernel import Constants, Soft, fit_constants
@@ -22,7 +21,8 @@ from cbr.retrieval.index.base import Scan
 from cbr.retrieval.index.tree import Trie
 from cbr.retrieval.ranking import RetrievalPolicy, capped, millionths, within
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Cases, Floats, Ints, Vectors
+from cbr.store.arrays import Cases, Vectors
+from cbr.typing import Flags, Floats, Ints
 
 #: Cases that the soft kernel compares with, at most.
 _KNOWN = 60_000
@@ -70,7 +70,7 @@ def leave_one_out(cases: Cases) -> list[Split]:
     return [Split(everything, everything, leave_out=True)]
 
 
-def _split(asked: NDArray[np.bool_]) -> Split:
+def _split(asked: Flags) -> Split:
     split = Split(np.flatnonzero(~asked), np.flatnonzero(asked))
     if not len(split.known) or not len(split.asked):
         raise EmptyStage("too few records to part them; build more")

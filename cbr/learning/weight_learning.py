@@ -9,7 +9,7 @@ of the records is kept apart, and decides how far to go: neither predictor may l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -26,8 +26,9 @@ from cbr.plugging.plugins import default_plugins, plugins_with
 from cbr.retrieval.index.tree import Trie
 from cbr.retrieval.ranking import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever, retriever_of
-from cbr.store.arrays import Cases, Floats, Ints
+from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats, Ints, Progress
 from cbr.weights import Weights
 from cbr.workers import in_order
 
@@ -44,7 +45,6 @@ _LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 STEPS = 300
 
 #: Called with steps done, steps in all, and steps done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)

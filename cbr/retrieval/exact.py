@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Found, Reach
 from cbr.retrieval.ranking import TOLERANCE, millionths
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Floats, Ints
 
 #: A feature with more distinct values than this is compared pair by pair.
 _DISTINCT = 256

@@ -18,7 +18,8 @@ from cbr.errors import BadValue
 from cbr.plugging.guard import guarded
 from cbr.plugging.policy import Policy
 from cbr.retrieval.index.base import Reach
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Flags, Floats, Ints
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -142,9 +143,9 @@ def millionths(similarity: Floats) -> Ints:
     return np.rint(similarity / TOLERANCE).astype(np.int64)
 
 
-def within(similarity: Floats, cases: Ints, reach: Reach) -> NDArray[np.bool_]:
+def within(similarity: Floats, cases: Ints, reach: Reach) -> Flags:
     """Which vectors the reach includes, with all ties at its edge."""
-    near: NDArray[np.bool_] = similarity > reach.above - TOLERANCE
+    near: Flags = similarity > reach.above - TOLERANCE
     room = reach.cap
     if not near.any():
         near, room = np.ones(len(similarity), bool), reach.fallback

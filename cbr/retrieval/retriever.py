@@ -24,7 +24,8 @@ from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval.index.base import Found, Index, Reach
 from cbr.retrieval.ranking import TOLERANCE, Ranking, RetrievalPolicy, capped, millionths, within
 from cbr.spec import Spec
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Flags, Floats, Ints
 from cbr.weights import GivenWeights, weights_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Retrieved:
     number: Ints
     similarity: Floats
     share: Floats
-    allowed: NDArray[np.bool_] | None = None
+    allowed: Flags | None = None
 
     @property
     def vectors(self) -> Vectors:
@@ -120,7 +121,7 @@ class RetrievedMany:
     number: Ints
     similarity: Floats
     share: Floats
-    allowed: NDArray[np.bool_] | None = None
+    allowed: Flags | None = None
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from cbr.case import Feature, Value
 from cbr.retrieval.index.base import Scan
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Floats, Ints
 from cbr.store.casebase import Casebase
+from cbr.typing import Flags, Floats, Ints
 
 
 class Hidden(NamedTuple):
@@ -29,7 +29,7 @@ class Hidden(NamedTuple):
     codes: Ints
     rates: Floats
 
-    def added_to(self, chances: Floats, allowed: NDArray[np.bool_]) -> Floats:
+    def added_to(self, chances: Floats, allowed: Flags) -> Floats:
         """Chances with these solutions among them; the others share what is left."""
         rates = self.rates * allowed[..., self.codes]
         found = chances.copy()
@@ -40,7 +40,7 @@ class Hidden(NamedTuple):
         total = found.sum(axis=-1, keepdims=True)  # 1, or less if nothing else is allowed
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
 
-    def among(self, retrieved: Any, allowed: NDArray[np.bool_]) -> Any:
+    def among(self, retrieved: Any, allowed: Flags) -> Any:
         """What was retrieved, as if cases had taken these solutions too. Where none took anything
         that is allowed, all of it counts as taken as often."""
         taken = retrieved.taken
@@ -100,7 +100,7 @@ class Lacking:
         total = np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
         return Hidden(self.codes, taken[..., self.codes] / total)
 
-    def said(self, hidden: Hidden, allowed: NDArray[np.bool_]) -> str:
+    def said(self, hidden: Hidden, allowed: Flags) -> str:
         """A part of a sentence about how often that is in one situation."""
         known = zip(self.solutions, self.codes, hidden.rates, strict=True)
         rates = {name: rate for name, code, rate in known if allowed[code]}

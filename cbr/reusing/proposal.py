@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
 from cbr.plugging.plugins import Plugins, default_plugins
@@ -20,7 +19,7 @@ from cbr.plugging.policy import Policy
 from cbr.retrieval.retriever import Retrieved, RetrievedMany
 from cbr.reusing.hidden_solutions import Hidden, Lacking
 from cbr.spec import Spec
-from cbr.store.arrays import Floats
+from cbr.typing import Flags, Floats
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -112,7 +111,7 @@ def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
     return np.where(_unknown(mean), shares, mixed)
 
 
-def _unknown(mean: Floats) -> NDArray[np.bool_]:
+def _unknown(mean: Floats) -> Flags:
     """Whether nothing is known of any solution, [1] or [q, 1]."""
     return np.asarray(np.isnan(mean).all(axis=-1, keepdims=True))
 
@@ -187,7 +186,7 @@ def reuse(
     return Proposal(shares, case_type.solutions[best], reason, may)
 
 
-def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G, NDArray[np.bool_]]:
+def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G, Flags]:
     """What a policy is shown, and whether hidden solutions get their chances only afterwards, [1]
     or [q, 1]. Who weighs what is done by what it is worth sees them, where their worth is known."""
     assert retrieved.allowed is not None
@@ -199,9 +198,9 @@ def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G,
     return some.among(retrieved, retrieved.allowed), late
 
 
-def _can_score(policy: ReusePolicy, retrieved: Given) -> NDArray[np.bool_]:
+def _can_score(policy: ReusePolicy, retrieved: Given) -> Flags:
     """Whether the cases that were retrieved say anything of allowed solutions; [q] of many."""
-    can: NDArray[np.bool_] = np.asarray(retrieved.taken.any(axis=-1))
+    can: Flags = np.asarray(retrieved.taken.any(axis=-1))
     if policy.by_value and not can.all():
         can = can | ~_unknown(retrieved.mean_value())[..., 0]
     return can
@@ -211,7 +210,7 @@ def reuse_many(
     retrieved: RetrievedMany,
     policy: str = "",
     *,
-    allowed: NDArray[np.bool_] | None = None,
+    allowed: Flags | None = None,
     hidden: Hidden | None = None,
     plugins: Plugins | None = None,
 ) -> Floats:
@@ -233,7 +232,7 @@ def reuse_many(
     return found
 
 
-def _scored(policy: ReusePolicy, retrieved: RetrievedMany, legal: NDArray[np.bool_]) -> Floats:
+def _scored(policy: ReusePolicy, retrieved: RetrievedMany, legal: Flags) -> Floats:
     """Chances [q, s] by a policy, all as likely where it has nothing to go by."""
     some = np.flatnonzero(_can_score(policy, retrieved))
     if policy.batched and len(some) == len(retrieved):

@@ -1,6 +1,4 @@
 from .arrays import Cases as Cases
-from .arrays import Floats as Floats
-from .arrays import Ints as Ints
 from .arrays import Vectors as Vectors
 from .arrays import group as group
 from .casebase import Casebase as Casebase

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from cbr.case import CaseType
 from cbr.plugging.guard import frozen
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from cbr.typing import Floats, Ints
 
 
 class Estimates(NamedTuple):

@@ -46,6 +46,7 @@ from cbr.store.connection import (
     verify_structure,
 )
 from cbr.store.records import Numbered, Skipped
+from cbr.typing import Ints
 
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
 
@@ -317,7 +318,7 @@ class Casebase:
         values += np.float32(0)
         return Cases(case_type, self.digest(stage), values, solution, outcome, ids, record)
 
-    def places(self, stage: str) -> NDArray[np.int64]:
+    def places(self, stage: str) -> Ints:
         """Number, record and step of every case of a stage that came from a record, [n, 3]."""
         query = (
             f"SELECT id, record, step FROM [{schema.case_table(stage)}] "

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Cases, Floats, Ints
+from cbr.store.arrays import Cases
+from cbr.typing import Floats, Ints, Progress
 from cbr.upkeep import votes as polls
-from cbr.upkeep.neighbours import Neighbours, Progress
+from cbr.upkeep.neighbours import Neighbours
 
 
 @dataclass(frozen=True)

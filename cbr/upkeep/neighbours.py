@@ -13,7 +13,6 @@ are compared, and a rounding error is not to decide.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,12 @@ from numpy.typing import NDArray
 from cbr.retrieval.index.base import Found, Reach
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Cases, Floats, Ints, Vectors
+from cbr.store.arrays import Cases, Vectors
+from cbr.typing import Floats, Ints, Progress
 from cbr.upkeep import votes as polls
 from cbr.upkeep.votes import SHORT, Left, Lists, Whose
 
 #: Called with the vectors compared, how many are to be as far as is known, and the former again.
-Progress = Callable[[int, int, int], None]
 
 #: How many cases a list holds: so many times k, and so many more.
 _SPARE = (4, 20)

@@ -32,10 +32,11 @@ import numpy as np
 from cbr.errors import NoSuchName
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Cases, Ints
+from cbr.store.arrays import Cases
+from cbr.typing import Flags, Ints, Progress
 from cbr.upkeep import votes as polls
-from cbr.upkeep.neighbours import Neighbours, Progress
-from cbr.upkeep.votes import CONTRADICTED, Left, Mask
+from cbr.upkeep.neighbours import Neighbours
+from cbr.upkeep.votes import CONTRADICTED, Left
 
 #: Cases as far as which the second part of `icf` looks for one with another solution.
 _SPHERE = 2000
@@ -86,10 +87,10 @@ def icf(near: Neighbours) -> Left:
         left.drop(near.whose, going)
 
 
-def _last(left: Left, going: Ints) -> Mask:
+def _last(left: Left, going: Ints) -> Flags:
     """Of which solutions no case would be left, [s]."""
     total = left.counts.sum(axis=0)
-    last: Mask = np.bincount(going, minlength=len(total)) >= total
+    last: Flags = np.bincount(going, minlength=len(total)) >= total
     return last
 
 
@@ -123,7 +124,7 @@ def redundant(near: Neighbours) -> Left:
     return left
 
 
-def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Mask) -> Ints:
+def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Flags) -> Ints:
     """Cases by solution in the nearest group, [s], by comparing with every vector that is left."""
     left = np.flatnonzero(filled)
     target = retriever.vectors.values[vector]

@@ -12,9 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.store.arrays import Ints
-
-Mask = NDArray[np.bool_]
+from cbr.typing import Flags, Ints
 
 #: What the neighbours of a case say of it.
 NOTHING, SOLVED, CONTRADICTED, SHORT = 0, 1, 2, 3
@@ -29,7 +27,7 @@ class Lists(NamedTuple):
 
     first: Ints
     last: Ints
-    whole: Mask
+    whole: Flags
     number: NDArray[np.int32]
     level: NDArray[np.int32]
 
@@ -54,7 +52,7 @@ class Whose(NamedTuple):
 class Left(NamedTuple):
     """Which cases are left: `kept` [n] by case, `counts` [m, s] by vector and solution."""
 
-    kept: Mask
+    kept: Flags
     counts: Ints
 
     def drop(self, whose: Whose, cases: Ints) -> None:
@@ -63,9 +61,9 @@ class Left(NamedTuple):
         np.subtract.at(self.counts, (whose.vector[cases], whose.solution[cases]), 1)
 
     @property
-    def filled(self) -> Mask:
+    def filled(self) -> Flags:
         """Vectors with a case, [m]."""
-        filled: Mask = self.counts.sum(axis=1) > 0
+        filled: Flags = self.counts.sum(axis=1) > 0
         return filled
 
 

@@ -9,11 +9,9 @@ other half, so that a block has no part in its own, and the mean stays what it w
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
-
-Floats = NDArray[np.float64]
+from cbr.typing import Floats
 
 ADJUSTMENTS = ("none", "all-in", "aivat")
 #: With fewer blocks factors are fitted to chance.

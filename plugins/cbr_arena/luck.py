@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_holdem.cards import CARD_KEYS, DECK, EMPTY, strength_of_key
 from cbr_holdem.chance import below, key, step
 from cbr_holdem.table import (
@@ -51,9 +51,6 @@ from cbr_holdem.table import (
     to_call,
     unpacked,
 )
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TERMS = ("cards", "flop", "turn", "river", "before", "after")
 _CARDS, _BEFORE, _AFTER = 0, 4, 5

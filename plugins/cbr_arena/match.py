@@ -11,17 +11,17 @@ memory meets a deal twice. A result depends on the match alone, not on how many 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count, takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import BadValue
 from cbr.plugging import Plugins, default_plugins, guarded, plugins_with
+from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
 from cbr_arena.bots import Figure
@@ -30,10 +30,8 @@ from cbr_arena.luck import TERMS, all_in
 from cbr_arena.players import Player, build, verify_fits
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
-from cbr_arena.tables import Ints, Room, Sitting
+from cbr_arena.tables import Room, Sitting
 from cbr_holdem.table import MOST_CHIPS, MOST_SEATS, PARTS, Game
-
-Floats = NDArray[np.float64]
 
 #: Hands that are played in lockstep: enough to make a step worth its cost, few enough for caches.
 _AT_ONCE = 2_048
@@ -45,7 +43,6 @@ _SESSIONS = 8
 _LONGEST = 100_000
 
 #: Called with hands done, hands in all, and hands done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cbr_arena.tables import Ints, Sitting
+from cbr.typing import Ints
+from cbr_arena.tables import Sitting
 from cbr_holdem.cards import DECK, names
 from cbr_holdem.table import (
     BOARD,

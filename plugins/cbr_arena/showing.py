@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards import UNKNOWN
 from cbr_holdem.table import (
     BOARD,
@@ -27,8 +27,6 @@ from cbr_holdem.table import (
     WIDTH,
     unpacked,
 )
-
-Ints = NDArray[np.int64]
 
 #: What is counted for each seat of a hand.
 COUNTS = ("hands", "vpip", "pfr", "raises", "calls", "showdown")

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, memory_of, tell
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
@@ -24,8 +25,6 @@ from cbr_holdem.table import (
     legal_action,
     new_tables,
 )
-
-Ints = NDArray[np.int64]
 
 #: Different reasons of faults that are kept for a player.
 _REASONS = 20

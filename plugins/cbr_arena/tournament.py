@@ -15,9 +15,10 @@ from itertools import combinations
 import numpy as np
 
 from cbr import BadValue
+from cbr.typing import Floats, Ints
 from cbr_arena.match import Match, Played
 from cbr_arena.players import Player
-from cbr_arena.results import Floats, Ints, Rate, rate_of
+from cbr_arena.results import Rate, rate_of
 
 _MOST = 40
 

@@ -17,12 +17,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards import DECK, FLUSH_STRENGTH, HANDS, RANK_NUMBERS, few_strength, seven_strength
 from cbr_holdem.strength import hand_number
-
-Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
 _STRENGTHS = 7463

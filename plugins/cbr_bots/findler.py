@@ -26,15 +26,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
 from cbr_bots.two_cards import equities
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import BET_SIZES
-
-Floats = NDArray[np.float64]
 
 #: What a hand must be worth at the worst price and at the best, and the RH half-way between.
 DEAR, CHEAP, HALF = 0.65, 0.32, 0.4

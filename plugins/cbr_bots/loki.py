@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
+from cbr.typing import Floats, Ints
 from cbr_arena import Chance, Triples
 from cbr_bots.betting_line import LINE
 from cbr_bots.board_values import Boards
@@ -42,9 +43,6 @@ from cbr_holdem.table import (
     STREET,
     Game,
 )
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: How hands are read from moves: by the frequencies of Loki-1, or by the triples of Loki-2.
 MODELS = {"frequencies": 1, "triples": 2}

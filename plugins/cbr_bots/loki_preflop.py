@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
+from cbr.typing import Floats
 from cbr_holdem.cards import CLASSES, HANDS, hand_class
 from cbr_holdem.strength import income_rate
-
-Floats = NDArray[np.float64]
 
 #: Places in a style: [group of expected players, strategy, base and increment].
 MAKE1_, MAKE2_, MAKE4_, CALL1_, CALL2_ = range(5)

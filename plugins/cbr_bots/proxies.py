@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
+from cbr.typing import Floats
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
 from cbr_holdem.situation import Pending, Situations
 
 Kinds = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.typing import Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
 from cbr_bots.loki import Formula, board_sets, once
@@ -51,9 +52,6 @@ from cbr_holdem.table import (
     raise_limits,
     to_call,
 )
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _COUNT = len(HANDS)
 #: Trials of a decision: more would take minutes, in which nothing can be broken off.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_holdem.cards import DECK, HANDS, hand_class
 from cbr_holdem.strength import preflop_odds
-
-Floats = NDArray[np.float64]
 
 
 def equities() -> Floats:

@@ -27,17 +27,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE, Actions, Chance
 from cbr_bots.sizes import size_of, verify_size
 from cbr_bots.two_cards import standings
 from cbr_bots.waterman_memory import MEMORY, learn, recall
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import BET_SIZES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: The state vector, a column for each.
 VARIABLES = ("VDHAND", "POT", "LASTBET", "BLUFF", "RAISED", "STYLE")

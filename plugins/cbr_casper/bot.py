@@ -23,6 +23,7 @@ from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import case_types_of
+from cbr.typing import Floats, Ints
 from cbr_arena import RAISE, Chance, Triples
 from cbr_casper.figures import Figures
 from cbr_casper.retention.beginner import EMPTY, UNSET, Beginner
@@ -34,9 +35,6 @@ from cbr_casper.values.value_reuse import temperature_of
 from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, SHARES, SIZES, Pending
 from cbr_holdem.table import STREETS
 from cbr_opponents.abstraction import moves_of_solutions
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STYLES = ("heir", "casper")
 #: Values that were found from fewer hands are worse than imitation.

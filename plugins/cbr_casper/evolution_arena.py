@@ -24,6 +24,7 @@ from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
 from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr.typing import Floats, Ints
 from cbr_arena import (
     TERMS,
     Chance,
@@ -42,9 +43,6 @@ from cbr_casper.bot import CaseBot, legal, sizes, triples
 from cbr_casper.streets import Street
 from cbr_holdem.situation import BETTING, Pending
 from cbr_holdem.table import MOST_SEATS, PARTS, Game
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Who sits opposite if nobody is named.
 _OTHERS = "loki"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from cbr.typing import Floats, Ints
 
 #: Rows that are kept: all decisions of one street in the hands that are played at once, and more.
 _MOST = 100_000

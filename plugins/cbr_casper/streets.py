@@ -19,13 +19,10 @@ from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
 from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
 from cbr.store import as_loaded
+from cbr.typing import Flags, Floats
 from cbr_casper.row_cache import Cached
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import MOST_SEATS
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
 
 #: Numbers of an answer beside its chances, and the place of one of them.
 FIGURES, BELOW = 4, 2

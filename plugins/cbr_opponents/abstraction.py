@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_holdem.situation import SHARES, size_of
 from cbr_holdem.situation import SIZES as SIZE_NAMES
 from cbr_holdem.strength import RANKED, count_now, hand_number, hand_ranks, quick_potential
@@ -40,9 +41,6 @@ from cbr_holdem.table import (
     to_call,
     unpacked,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Contexts are these, multiplied; those with nothing to call come first.
 DUE, _CROWD, _LED = 6, 3, 2

@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from cbr.typing import Floats, Ints
+
 Codes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 #: Questions of a tree, and how far each tree goes towards what it finds.
 DEPTH, _RATE = 5, 0.2

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr import Casebase
+from cbr.typing import Floats, Ints
 from cbr_holdem.cards import DECK
 from cbr_holdem.situation import BETTING, Replayed, replay_arrays
 from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE, RAISE, STREET, HandArrays
@@ -29,9 +30,6 @@ from cbr_opponents.abstraction import (
 )
 from cbr_opponents.boosting import Trees, fit
 from cbr_opponents.opponent_model import CODES, Players, look
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Decisions of a coarser cell that a finer one leans on; the finest on more, since what it has
 #: is in the others too. Chosen by held-out likelihood on logs of 30 to 9,000 hands.

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_holdem.cards import RANKS
 from cbr_holdem.chance import step, unit
 from cbr_holdem.strength import RANKED
@@ -48,7 +49,6 @@ from cbr_opponents.abstraction import (
 )
 from cbr_opponents.boosting import DEPTH, Trees, leaf_of
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 #: Numbers that trees ask for.

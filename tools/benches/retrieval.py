@@ -42,9 +42,9 @@ from cbr.retrieval import (
     retriever_of,
 )
 from cbr.store import Vectors, group
+from cbr.typing import Floats
 
 ROOT = Path(__file__).parent.parent.parent
-Floats = NDArray[np.float64]
 
 #: Generated cases, and which indices find their way among them.
 GROWN = {

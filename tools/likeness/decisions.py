@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from cbr import BadValue
 from cbr.building import Reading, files_in
 from cbr.plugging import default_plugins
+from cbr.typing import Ints
 from cbr_holdem.cards import DECK
 from cbr_holdem.situation import ACTIONS, Pending, replay_arrays
 from cbr_holdem.table import ACTOR, BET_SIZES, PLAYERS, RAISES, STREET, Game, HandArrays, read_game
-
-Ints = NDArray[np.int64]
 
 _BATCH = 2000
 #: Hands that are replayed at a time: each of their tables takes 3 kB.

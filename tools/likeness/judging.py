@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.typing import Floats
 from cbr_bots import Formula
 from cbr_holdem.table import STREETS
 from likeness.decisions import Decisions
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from cbr.measure import Bound
     from cbr.store.arrays import Vectors
+    from cbr.typing import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,18 @@ class Found(NamedTuple):
     similarity, they have room for a part of their cases.
     """
 
-    start: NDArray[np.int64]
-    number: NDArray[np.int64]
-    similarity: NDArray[np.float64]
-    share: NDArray[np.float64]
+    start: Ints
+    number: Ints
+    similarity: Floats
+    share: Floats
 
 
 class Index(Protocol):
     """A built index of one stage."""
 
     def candidates(
-        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> Sequence[NDArray[np.int64]]:
+        self, targets: NDArray[np.float32], weights: Floats, reach: Reach
+    ) -> Sequence[Ints]:
         """For each target the vectors that `reach` may include, by number, in any order.
 
         `targets` [q, d] holds codes as `Vectors.values` does; each row of `weights` [q, d] sums to
@@ -91,8 +92,8 @@ class Scan:
     measures: Sequence[Bound] = ()
 
     def candidates(
-        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> Sequence[NDArray[np.int64]]:
+        self, targets: NDArray[np.float32], weights: Floats, reach: Reach
+    ) -> Sequence[Ints]:
         import numpy as np
 
         everything = np.arange(len(self.vectors))

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.measure import Bound
-from cbr.store.arrays import Floats, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Floats
 
 Points = NDArray[np.float32]
 

@@ -20,7 +20,8 @@ from cbr.measure import Bound
 from cbr.retrieval import exact as scoring
 from cbr.retrieval.index.base import Found, Reach
 from cbr.retrieval.index.embedding import Embedding, Points, compressed, spread_out
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Flags, Floats, Ints
 
 #: What an index of each kind is built with, where nothing else is said. 0: by size.
 USUAL: Mapping[str, Mapping[str, int]] = {
@@ -306,7 +307,7 @@ class FaissIndex:
         lists = self.built.parameters["lists"]
         return max(_PROBES, -(-_LOOKED_AT * fetch * lists // len(self.vectors)))
 
-    def _enough(self, similarity: Floats, number: Ints, reach: Reach) -> NDArray[np.bool_]:
+    def _enough(self, similarity: Floats, number: Ints, reach: Reach) -> Flags:
         """For each target, whether what was fetched reaches beyond what was asked for."""
         exact = self.built.kind == "faiss-flat" and self._all_values
         margin = _SAME if exact else _NEARLY
@@ -317,7 +318,7 @@ class FaissIndex:
         some = (best > reach.above + margin) | (held >= reach.fallback)
         # A graph that gives fewer has no more.
         short = (number[:, -1] < 0) & (self.built.kind == "faiss-hnsw")
-        enough: NDArray[np.bool_] = (inside & some) | short
+        enough: Flags = (inside & some) | short
         return enough
 
     @property

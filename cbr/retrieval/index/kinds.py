@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from cbr.retrieval.index.faiss import FaissIndex
     from cbr.retrieval.index.tree import Trie
+    from cbr.typing import Floats, Ints
 
 #: Comparing so many values takes no longer than loading what is compiled.
 _FEW = 100_000
@@ -69,16 +70,14 @@ class Auto:
         self.told = False
 
     def candidates(
-        self, targets: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> Sequence[NDArray[np.int64]]:
+        self, targets: NDArray[np.float32], weights: Floats, reach: Reach
+    ) -> Sequence[Ints]:
         return self.chosen(weights, reach).candidates(targets, weights, reach)
 
-    def nearest(
-        self, codes: NDArray[np.float32], weights: NDArray[np.float64], reach: Reach
-    ) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
         return self.chosen(weights, reach).nearest(codes, weights, reach)
 
-    def chosen(self, weights: NDArray[np.float64], reach: Reach) -> Trie | FaissIndex:
+    def chosen(self, weights: Floats, reach: Reach) -> Trie | FaissIndex:
         """What answers targets with these weights [q, d]."""
         rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
         if max(rooms) > _TAKEN or not self.sparse:

@@ -17,8 +17,9 @@ from cbr.retrieval.index.faiss import USUAL, FaissIndex, Search, build_faiss
 from cbr.retrieval.index.saved import save
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import RetrievedMany, Retriever, retriever_of
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats, Ints
 from cbr.weights import GivenWeights
 
 #: A feature with more values than this gets noise; with fewer, sometimes a value beside its own.

@@ -38,7 +38,8 @@ from cbr.retrieval.index.faiss import (
     one_thread,
 )
 from cbr.spec import Spec
-from cbr.store.arrays import Floats, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Floats
 
 FORMAT, VERSION = "cbr-faiss-index", 2
 _STAMP, _EMBEDDING, _INDEX = "stamp.json", "embedding.npz", "index.faiss"

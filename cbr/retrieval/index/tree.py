@@ -21,7 +21,8 @@ from cbr.measure import Bound
 from cbr.retrieval.index import tree_search as descent
 from cbr.retrieval.index.base import Found, Reach
 from cbr.retrieval.index.tree_search import Asked, Tree
-from cbr.store.arrays import Floats, Ints, Vectors
+from cbr.store.arrays import Vectors
+from cbr.typing import Floats, Ints
 
 #: A feature with more distinct values than this is cut into spans of values; a code is a byte.
 _DISTINCT = 256

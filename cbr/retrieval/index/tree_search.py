@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cbr.store.arrays import Floats, Ints
+from cbr.typing import Floats, Ints
 
 #: Vectors that may be in hand at a time, for all targets together.
 _IN_HAND = 4_000_000

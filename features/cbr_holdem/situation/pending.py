@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.cards.numbering import UNKNOWN
 from cbr_holdem.situation import betting, history
 from cbr_holdem.situation.situations import Column, Situations
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
 from cbr_holdem.table.layout import ACTOR, BET, BOARD, HOLE, PAYOFF, SEATS, STREET, STRENGTH, WIDTH
 from cbr_holdem.table.rules import pot_of, raise_limits, to_call
-
-Ints = NDArray[np.int64]
 
 
 class Pending(Situations):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.typing import Ints
 from cbr_holdem.cards.numbering import names
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.situation.situations import Situations
@@ -32,8 +32,6 @@ from cbr_holdem.table.layout import (
     Tables,
 )
 from cbr_holdem.table.rules import raise_limits, to_call
-
-Ints = NDArray[np.int64]
 
 _LETTERS = {FOLD: "f", CALL: "c", RAISE: "r"}
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from cbr.typing import Progress
 from cbr_arena.acpc.log import MatchLog, score_line
 from cbr_arena.acpc.protocol import quoted, settled, states_of
 from cbr_arena.acpc.seats import Lost, Seat
@@ -18,7 +19,6 @@ from cbr_holdem.table import PARTS, PAYOFF, Table, act, decks
 from cbr_logs import GameDef
 
 #: Called with hands done, hands in all, and hands done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from cbr.errors import BadValue
+from cbr import BadValue
 from cbr_holdem.cards import UNKNOWN, cards, name, verify_distinct
 from cbr_holdem.table import (
     BET,

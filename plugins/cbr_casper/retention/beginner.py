@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import BadValue, CaseType
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
+from cbr.typing import Flags, Floats
 from cbr.weights import weights_of
 from cbr_casper.retention.session_cases import Near, Retained, Session, near
-from cbr_casper.streets import Chances, Flags, codes_of
+from cbr_casper.streets import Chances, codes_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import STREETS
-
-Floats = NDArray[np.float64]
 
 #: The file that stands for no cases.
 EMPTY = "empty"

@@ -15,13 +15,12 @@ from cbr.plugging import default_plugins
 from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
 from cbr.store import Vectors
+from cbr.typing import Flags, Floats
 from cbr_casper.retention.session_cases import Near, Session, near
 from cbr_casper.row_cache import Cached
-from cbr_casper.streets import FIGURES, Answer, Flags, Street, codes_of
+from cbr_casper.streets import FIGURES, Answer, Street, codes_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import STREETS
-
-Floats = NDArray[np.float64]
 
 #: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
 #: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.

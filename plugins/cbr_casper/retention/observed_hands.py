@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_arena import text_of
 from cbr_holdem.cards import DECK, UNKNOWN
 from cbr_holdem.table import BOARD, HOLE, MOST_SEATS, SEATS, Game
-
-Ints = NDArray[np.int64]
 
 _HOLES = slice(HOLE, HOLE + 2 * MOST_SEATS)
 

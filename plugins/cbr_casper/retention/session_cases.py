@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from cbr import BadValue, CaseType
 from cbr.measure import Bound
 from cbr.retrieval import TOLERANCE
+from cbr.typing import Floats, Ints
 from cbr_arena import Chance
 from cbr_casper.retention.casebase_writer import Keeper
 from cbr_casper.retention.observed_hands import seen_text, together
@@ -25,8 +26,6 @@ from cbr_casper.streets import codes_of
 from cbr_holdem.situation import situate
 from cbr_holdem.table import Game
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.float32]
 
 #: What memory holds of a session.

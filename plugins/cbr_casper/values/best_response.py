@@ -8,15 +8,15 @@ moves by their value and by habit. The next round plays on by that one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from cbr import Casebase
+from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_holdem.chance import below, key, mixed, step, unit
 from cbr_holdem.table import (
@@ -53,9 +53,6 @@ from cbr_opponents.abstraction import (
 from cbr_opponents.frequencies import BATCH, replay_bodies
 from cbr_opponents.opponent_model import Players, Strategies, chances, play_out, rooms
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 #: Rounds, and hands of each.
 ROUNDS, HANDS = 4, 120_000
 #: Hands of a piece of a round.
@@ -86,7 +83,6 @@ class Starts(NamedTuple):
 
 
 #: Called with hands done, hands in all, and hands done.
-Progress = Callable[[float, float, int], None]
 
 
 class Answers(NamedTuple):

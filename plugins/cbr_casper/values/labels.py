@@ -6,7 +6,7 @@ on their numbers alone, so labelling goes on where it stopped, and more of them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase
 from cbr.errors import EmptyStage
+from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_casper.values.rollouts import values
 from cbr_casper.values.table_models import Worlds
@@ -27,9 +28,6 @@ from cbr_opponents.abstraction import SIZES, moves_of_solutions
 from cbr_opponents.frequencies import moves_of, replay_bodies
 from cbr_opponents.opponent_model import Strategies
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 #: Hands of one piece of work.
 _PIECE = 50
 #: Steps of a hand: a decision's number is that of its record times this, plus its step.
@@ -38,7 +36,6 @@ _STEPS = 1_024
 #: Cases to label, as stage and number, by the numbers of their decisions.
 Wanted = dict[int, tuple[str, int]]
 #: Called with cases done, cases in all, and cases done.
-Progress = Callable[[float, float, int], None]
 
 
 @dataclass(frozen=True)

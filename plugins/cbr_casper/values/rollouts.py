@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cbr.typing import Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import key, mixed
 from cbr_holdem.table import (
@@ -37,9 +38,6 @@ from cbr_holdem.table import (
 )
 from cbr_opponents.abstraction import context, hand_mark, legal_moves, play_move
 from cbr_opponents.opponent_model import Players, Strategies, chances, play_out, rooms
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _COUNT = len(HANDS)
 #: No hand is ruled out by what a player did; but if many unlikely ones counted, whoever raises

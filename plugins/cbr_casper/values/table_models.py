@@ -20,7 +20,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase
-from cbr_casper.values.best_response import HANDS, ROUNDS, Progress, answers, starts_of
+from cbr.typing import Floats, Ints, Progress
+from cbr_casper.values.best_response import HANDS, ROUNDS, answers, starts_of
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import (
     ACTOR,
@@ -42,9 +43,6 @@ from cbr_opponents.abstraction import CLASSES, CONTEXTS, SIZES, class_of, contex
 from cbr_opponents.boosting import DEPTH
 from cbr_opponents.frequencies import count_moves, groups_of
 from cbr_opponents.opponent_model import CODES, Players, rooms
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Tilt(NamedTuple):

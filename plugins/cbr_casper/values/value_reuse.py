@@ -7,7 +7,7 @@ import numpy as np
 from cbr import BadValue, reuse_policy
 from cbr.retrieval import Retrieved, RetrievedMany
 from cbr.spec import Spec, settle
-from cbr.store import Floats
+from cbr.typing import Floats
 
 #: A solution that no retrieved case has is taken for as common as this.
 _RARE = 0.01
