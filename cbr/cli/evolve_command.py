@@ -257,9 +257,9 @@ def evolve_report(file: _RunFile, plot: _Plot = None, json: Json = False) -> Non
         found = report_of(run)
         drawn = []
         if plot is not None:
-            from cbr.plots.evolution import draw
+            from cbr.plots.evolution import draw_evolution
 
-            drawn = draw(run, found, plot)
+            drawn = draw_evolution(run, found, plot)
     if json:
         emit({**asdict(found), "drawn": [str(path) for path in drawn]})
         return

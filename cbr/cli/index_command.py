@@ -13,9 +13,6 @@ from cbr.cli.output import emit, lines, note, table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-
-    from cbr.retrieval.index.quality import Row
     from cbr.store.casebase import Casebase
 
 _Kind = Annotated[
@@ -128,6 +125,7 @@ def _compare(
     import dataclasses
     import sys
 
+    from cbr.plots.index_quality import draw_index_quality
     from cbr.retrieval.index.quality import compare
 
     def tell(stage: str, kind: str) -> None:
@@ -147,7 +145,7 @@ def _compare(
         )
     ]
     if plot is not None:
-        draw(rows, plot)
+        draw_index_quality(rows, plot)
     if json:
         emit(
             {
@@ -184,81 +182,3 @@ def _compare(
 
 def _megabytes(size: object) -> float | None:
     return size / 1e6 if isinstance(size, int) else None
-
-
-def draw(rows: Sequence[Row], path: Path) -> None:
-    """Recall against time, a panel for each stage."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    from cbr.plots.answer import save
-
-    stages = list(dict.fromkeys(row.stage for row in rows))
-    columns = min(2, len(stages))
-    figure, axes = plt.subplots(
-        -(-len(stages) // columns),
-        columns,
-        figsize=(6.4 * columns, 4.4 * -(-len(stages) // columns)),
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis in axes.flat[len(stages) :]:
-        axis.set_visible(False)
-    for axis, stage in zip(axes.flat, stages, strict=False):
-        _draw_stage(axis, [row for row in rows if row.stage == stage])
-        axis.set_title(stage, loc="left", fontweight="bold")
-    figure.suptitle("Recall of the retrieved cases against time (filled: the usual setting)")
-    save(figure, path, dpi=130)
-    plt.close(figure)
-
-
-_COLOURS = {
-    "exact": "#222222",
-    "faiss-flat": "#4477aa",
-    "faiss-hnsw": "#cc6633",
-    "faiss-ivf": "#228866",
-}
-
-
-def _draw_stage(axis: Axes, rows: Sequence[Row]) -> None:
-    from matplotlib.ticker import LogFormatter, ScalarFormatter
-
-    for kind, colour in _COLOURS.items():
-        mine = [row for row in rows if row.kind == kind]
-        time, recall = [row.microseconds for row in mine], [row.recall for row in mine]
-        axis.plot(time, recall, "-", color=colour, linewidth=1.5, alpha=0.6)
-        what = mine[0].setting.partition("=")[0]
-        for row in mine:
-            axis.plot(
-                row.microseconds,
-                row.recall,
-                "*" if kind == "exact" else "o",
-                color=colour,
-                markerfacecolor=colour if row.usual else "white",
-                markersize=15 if kind == "exact" else 7,
-                clip_on=False,
-                zorder=3,
-                label=(f"{kind} by {what}" if what else kind) if row.usual else None,
-            )
-            axis.annotate(
-                row.setting.partition("=")[2],
-                (row.microseconds, row.recall),
-                xytext=(4, -11),
-                textcoords="offset points",
-                color=colour,
-                fontsize=8,
-            )
-    low = min(row.recall for row in rows)
-    axis.set_ylim(max(0.0, low - max(0.15 * (1 - low), 0.002)), 1.0)
-    axis.set_xscale("log")
-    axis.xaxis.set_major_formatter(ScalarFormatter())
-    axis.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
-    axis.margins(x=0.12)
-    axis.set_xlabel("microseconds a query, in a batch, one thread")
-    axis.set_ylabel("recall")
-    axis.grid(True, which="both", color="#dddddd", linewidth=0.5)
-    axis.set_axisbelow(True)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(fontsize=8.5, frameon=False)

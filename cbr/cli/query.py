@@ -108,7 +108,8 @@ def query(
     import dataclasses
 
     from cbr.errors import BadValue, NoSuchName
-    from cbr.plots.answer import draw_answer, verify_picture
+    from cbr.plots.answer import draw_answer
+    from cbr.plots.style import verify_picture
     from cbr.retrieval.retriever import retriever_of
     from cbr.reusing.explanation import explain
     from cbr.reusing.hidden_solutions import lacking_in

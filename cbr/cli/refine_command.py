@@ -61,7 +61,7 @@ def refine(
     if plot is not None and not report:
         raise BadValue("--plot draws the --report; give both")
     if plot is not None:
-        from cbr.plots.answer import verify_picture
+        from cbr.plots.style import verify_picture
 
         verify_picture(plot)
     with Casebase.open(file, write=apply) as base, progress("comparing", "vectors") as tell:
@@ -91,7 +91,9 @@ def refine(
                     base.remove(chosen, found.drop)
     if report:
         if plot is not None:
-            draw(known, plot)
+            from cbr.plots.competence import draw_competence
+
+            draw_competence(known, plot)
         _show_competence(known, chosen, json)
     elif json:
         emit(dataclasses.asdict(found) | {"applied": apply})
@@ -139,31 +141,3 @@ def _show_competence(known: Competence, stage: str, json: bool) -> None:
         "coverage: how many others a case solves, on average and at most; groups: cases that solve "
         "one another, directly or through others, and the cases of the largest.",
     )
-
-
-def draw(known: Competence, path: Path) -> None:
-    """A bar for each solution: cases predicted, outvoted though some other solves them, pivotal."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    from cbr.plots.answer import save
-
-    rows = known.rows[::-1]
-    figure, axis = plt.subplots(figsize=(7, 1.4 + 0.35 * len(rows)), layout="constrained")
-    names, sofar = [f"{row.solution} ({row.cases:,})" for row in rows], [0.0] * len(rows)
-    parts = {
-        "predicted": ("#4477aa", [row.predicted for row in rows]),
-        "outvoted": ("#ddaa55", [1 - row.predicted - row.pivotal for row in rows]),
-        "solved by no other case": ("#bb5544", [row.pivotal for row in rows]),
-    }
-    for label, (colour, widths) in parts.items():
-        axis.barh(names, widths, left=sofar, color=colour, label=label)
-        sofar = [a + b for a, b in zip(sofar, widths, strict=True)]
-    axis.set_xlim(0, 1)
-    axis.set_xlabel(f"share of cases, by their {known.k} nearest others")
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper left", ncols=3, fontsize=8.5, frameon=False)
-    save(figure, path, dpi=130)
-    plt.close(figure)

@@ -12,7 +12,7 @@ from conftest import CARS_PLUGIN
 
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, EmptyStage, NoSuchName
-from cbr.plots.answer import draw_answer
+from cbr.plots import draw_answer
 from cbr.plugging.plugins import Plugins
 from cbr.retrieval.retriever import retriever_of
 from cbr.reusing.explanation import explain
