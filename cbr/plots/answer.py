@@ -193,7 +193,7 @@ def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
         notes = ["in no case; its rate over all decisions"]
     if made is not None and made.solution == name:
         earned = "" if made.outcome is None else f", earned {_signed(made.outcome)}"
-        notes.append(f"really done{earned}")
+        notes.append(f"actual solution{earned}")
     axis.text(0.0, place + 0.39, " · ".join(notes), fontsize=8.5, color=GREY, va="center")
 
 

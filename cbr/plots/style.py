@@ -25,8 +25,6 @@ COLOURS = (
 )
 #: Formats by the suffix of the file.
 _FORMATS = (".png", ".svg", ".pdf")
-#: Names come from users, so a dollar sign in one is a dollar sign and no formula.
-_SETTINGS = {"text.parse_math": False, "font.size": 10}
 
 
 @contextmanager
@@ -39,7 +37,8 @@ def picture(path: Path, width: float, height: float, *, dpi: int = 130) -> Itera
     from matplotlib.figure import Figure
 
     verify_picture(path)
-    with matplotlib.rc_context(_SETTINGS):
+    # Names come from users: a dollar sign in one begins no formula.
+    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
         figure = Figure(figsize=(width, height), dpi=dpi, layout="constrained")
         yield figure
         with whole_file(path) as part:

@@ -1,18 +1,21 @@
-"""``cbr index``: save FAISS indices beside a casebase, or measure what they are worth."""
+"""``cbr index``: save FAISS indices beside a casebase, or compare them with exact search."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.options import File, Json, Stage, Weights
+from cbr.cli.options import File, Json, OnlyStage, Weights, stages_with_cases
 from cbr.cli.output import emit, lines, note, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cbr.cli.app import App
+    from cbr.retrieval.index.quality import Row
     from cbr.store.casebase import Casebase
 
 _Kind = Annotated[
@@ -20,20 +23,20 @@ _Kind = Annotated[
     typer.Option(metavar="SPEC", help="flat, hnsw or ivf, e.g. ivf?lists=1024&bits=8."),
 ]
 _Measure = Annotated[
-    bool, typer.Option("--measure", help="Save nothing; compare all kinds with the exact tree.")
+    bool, typer.Option("--measure", help="Save nothing; measure time and recall of all kinds.")
 ]
-_Queries = Annotated[int, typer.Option(min=1, help="Queries of --measure.")]
-_Seed = Annotated[int, typer.Option(min=0, help="Seed of those queries.")]
+_Queries = Annotated[int, typer.Option(min=1, help="Number of queries of --measure.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of these queries.")]
 _Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw what --measure finds.")]
 
 
-def add(app: typer.Typer) -> None:
+def add(app: App) -> None:
     app.command("index", epilog="Example: cbr index casebases/cars.db --kind hnsw")(index)
 
 
 def index(
     file: File,
-    stage: Stage = None,
+    stage: OnlyStage = None,
     kind: _Kind = "",
     weights: Weights = "",
     measure: _Measure = False,
@@ -42,10 +45,10 @@ def index(
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
-    """Build a FAISS index and save it beside the casebase, for each stage or for one.
+    """Build a FAISS index and save it beside the casebase.
 
-    `cbr query --index faiss-hnsw` uses it as long as the casebase does not change. hnsw and ivf are
-    laid out for one set of weights.
+    `cbr query --index faiss-hnsw` uses it as long as the casebase does not change. Indices hnsw and
+    ivf are built for one set of weights.
     """
     from cbr.errors import BadValue
     from cbr.store.casebase import Casebase
@@ -55,10 +58,10 @@ def index(
     if plot is not None and not measure:
         raise BadValue("--plot draws what --measure finds; give both")
     with Casebase.open(file) as base:
-        filled = [name for name in base.stages if base.count(name)]
-        stages = filled if stage is None and filled else [base.stage(stage)]
+        stages = stages_with_cases(base, stage) or [base.stage(None)]
         if measure:
-            _compare(base, stages, weights, queries, seed, plot, json)
+            rows = _measured(base, stages, weights, queries, seed)
+            _show_measured(base, rows, queries, seed, plot, json)
         else:
             _save(base, stages, kind, weights, json)
 
@@ -81,20 +84,22 @@ def _save(base: Casebase, stages: Sequence[str], kind: str, weights: str, json: 
     settled = settle(default_plugins().get("index", spec.name).build, 2, spec)
     given = {name: settled[name] for name in USUAL[spec.name]}
     for name in spec.parameters.keys() - given.keys():
-        note(f"{name} is not saved; give it to `cbr query --index` as well")
+        note(f"{name} is not saved with the index; give it to `cbr query --index` too")
     saved = []
     for name in stages:
-        mine = retriever_of(base, name, weights=weights, index="scan")
+        retriever = retriever_of(base, name, weights=weights, index="scan")
         began = time.perf_counter()
-        built = build_faiss(spec.name, mine.vectors, mine.measures, given, mine.weights)
+        built = build_faiss(
+            spec.name, retriever.vectors, retriever.measures, given, retriever.weights
+        )
         path = path_of(base.path, name, spec.name)
-        save(built, mine.vectors, mine.measures, path)
+        save(built, retriever.vectors, retriever.measures, path)
         saved.append(
             {
                 "stage": name,
                 "kind": spec.name,
                 "parameters": dict(built.parameters),
-                "vectors": len(mine.vectors),
+                "vectors": len(retriever.vectors),
                 "seconds": round(time.perf_counter() - began, 3),
                 "bytes": path.stat().st_size,
                 "file": str(path),
@@ -110,41 +115,39 @@ def _save(base: Casebase, stages: Sequence[str], kind: str, weights: str, json: 
     ]
     table("", heads, rows)
     if spec.name != "faiss-flat":
-        lines("Laid out for " + (f"weights {weights}" if weights else "the features' own weights"))
+        lines(
+            "Built for " + (f"the weights {weights}" if weights else "the weights of the casebase")
+        )
 
 
-def _compare(
-    base: Casebase,
-    stages: Sequence[str],
-    weights: str,
-    queries: int,
-    seed: int,
-    plot: Path | None,
-    json: bool,
-) -> None:
-    import dataclasses
+def _measured(
+    base: Casebase, stages: Sequence[str], weights: str, queries: int, seed: int
+) -> list[Row]:
     import sys
 
-    from cbr.plots.index_quality import draw_index_quality
     from cbr.retrieval.index.quality import compare
 
     def tell(stage: str, kind: str) -> None:
         if sys.stderr.isatty():
             note(f"{stage}: {kind}")
 
-    rows = [
+    return [
         row
         for stage in stages
         for row in compare(
-            base,
-            stage,
-            queries=queries,
-            seed=seed,
-            weights=weights,
-            tell=lambda kind, stage=stage: tell(stage, kind),  # type: ignore[misc]
+            base, stage, queries=queries, seed=seed, weights=weights, tell=partial(tell, stage)
         )
     ]
+
+
+def _show_measured(
+    base: Casebase, rows: Sequence[Row], queries: int, seed: int, plot: Path | None, json: bool
+) -> None:
+    import dataclasses
+
     if plot is not None:
+        from cbr.plots.index_quality import draw_index_quality
+
         draw_index_quality(rows, plot)
     if json:
         emit(
@@ -157,7 +160,7 @@ def _compare(
             }
         )
         return
-    for stage in stages:
+    for stage in dict.fromkeys(row.stage for row in rows):
         table(
             f"{stage}: {queries:,} queries like its cases",
             ["index", "setting", "", "build s", "MB", "µs a query", "recall", "worst"],
