@@ -169,8 +169,8 @@ def _judged(figure: Figure, report: Report) -> None:
         f"On {result['trials']:,} fresh {report.settings['trial']}s, the same for all "
         "(bars: 95 % intervals)",
     )
-    scores.set_xlabel(f"score, {report.unit}")
-    behind.set_xlabel(f"by how much evolved is better, {report.unit}, paired")
+    scores.set_xlabel(f"score\n{report.unit}")
+    behind.set_xlabel(f"by how much evolved is better, paired\n{report.unit}")
     zero_line(behind, of="x")
     scores.set_yticks(range(len(judged)), [one["name"] for one in judged])
     scores.set_ylim(len(judged) - 0.5, -0.5)
