@@ -22,12 +22,13 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cbr import Casebase
 from cbr.cli import table
+from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, play, players_of, rate_of
 from experiment import (
@@ -43,6 +44,9 @@ from experiment import (
     teachers_log,
     written,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Seed of the matches.
 PLAYED = 2
@@ -274,13 +278,13 @@ def _plain(value: float | None) -> str:
 
 def _plot(seats: Sequence[Seat], path: Path) -> None:
     """For each table ours beside the thesis, and what was won hand after hand."""
-    from matplotlib.figure import Figure
+    with picture(path, 12, 9) as figure:
+        _draw(figure, seats)
 
-    from cbr.plots import save
 
+def _draw(figure: Figure, seats: Sequence[Seat]) -> None:
     shown = [seat for seat in seats if seat.name != "random player"]
     tables = list(dict.fromkeys(seat.table for seat in shown))
-    figure = Figure(figsize=(12, 9), dpi=100, layout="constrained")
     axes = figure.subplots(2, len(tables), squeeze=False)
     for (above, below), where in zip(axes.T, tables, strict=True):
         mine = [seat for seat in shown if seat.table == where]
@@ -290,28 +294,26 @@ def _plot(seats: Sequence[Seat], path: Path) -> None:
             at,
             xerr=[seat.without_luck.ci95 or 0.0 for seat in mine],
             fmt="o",
-            color="#2f5f98",
+            color=DARK_BLUE,
             label="ours, 95 %",
         )
         known = [(seat.thesis, place) for place, seat in enumerate(mine) if seat.thesis is not None]
         if known:
-            above.plot(*zip(*known, strict=True), "D", color="#ee6677", label="thesis")
-        above.axvline(0, color="#999999", linewidth=0.8)
+            above.plot(*zip(*known, strict=True), "D", color=RED, label="thesis")
+        zero_line(above, of="x")
         above.set_yticks(list(at), [seat.name for seat in mine])
         above.invert_yaxis()
-        above.set_title(f"{where} table", loc="left", fontsize=11)
+        style_axis(above, f"{where} table")
         above.set_xlabel("bets a hand, luck taken out")
         above.legend(frameon=False, fontsize=9)
         for seat in mine:
             hands = np.linspace(0, seat.hands, len(seat.curve) + 1)
             below.plot(hands, [0.0, *seat.curve], linewidth=1.2, label=seat.name)
-        below.axhline(0, color="#999999", linewidth=0.8)
+        zero_line(below)
         below.set_xlabel("hands")
         below.set_ylabel("bets won, luck included")
         below.legend(frameon=False, fontsize=8)
-        for axis in (above, below):
-            axis.spines[["top", "right"]].set_visible(False)
-    save(figure, path)
+        style_axis(below)
 
 
 if __name__ == "__main__":

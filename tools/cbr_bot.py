@@ -21,16 +21,17 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cbr import Casebase
 from cbr.building import rebuild
 from cbr.cli import table
 from cbr.errors import NoSuchName
+from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.store import set_weights
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, difference, play, players_of, rate_of
@@ -51,6 +52,9 @@ from experiment import (
     teachers_log,
     written,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Seeds of the log of the first pair, and of the matches.
 PAIRED, PLAYED = 21, 3
@@ -297,14 +301,14 @@ def _sizes(logged: int) -> dict[str, int]:
 
 def _draw_sizes(figures: Sequence[Figure], path: Path, logged: int) -> None:
     """Win rate against the hands of the casebase, for each table."""
-    from matplotlib.figure import Figure as Drawing
-
-    from cbr.plots import save
-
     sizes = _sizes(logged)
-    drawing = Drawing(figsize=(8, 4.5), dpi=110, layout="constrained")
-    axis = drawing.subplots()
-    for where, color in (("loki*8", "#2f5f98"), ("lag*8", "#ee6677")):
+    with picture(path, 8, 4.5) as drawing:
+        _draw_rates(drawing.subplots(), figures, sizes)
+    say(f"drawn in {path}")
+
+
+def _draw_rates(axis: Axes, figures: Sequence[Figure], sizes: Mapping[str, int]) -> None:
+    for where, color in (("loki*8", DARK_BLUE), ("lag*8", RED)):
         mine = sorted(
             (sizes[figure.bot], figure.won)
             for figure in figures
@@ -319,17 +323,14 @@ def _draw_sizes(figures: Sequence[Figure], path: Path, logged: int) -> None:
             capsize=3,
             label=f"among {where}",
         )
-    axis.axhline(0, color="#999999", linewidth=0.8)
+    zero_line(axis)
     axis.set_xscale("log")
     axis.set_xticks(sorted(sizes.values()), [f"{one:,}" for one in sorted(sizes.values())])
     axis.minorticks_off()
     axis.set_xlabel("hands in the casebase")
     axis.set_ylabel("sb/h, 95 %")
-    axis.set_title("What the heir wins", loc="left", fontsize=11)
-    axis.spines[["top", "right"]].set_visible(False)
+    style_axis(axis, "What the heir wins")
     axis.legend(frameon=False)
-    save(drawing, path)
-    say(f"drawn in {path}")
 
 
 if __name__ == "__main__":

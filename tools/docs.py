@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the help of every command: `make docs`."""
+"""Writes docs/reference/commands.md from the help of every command: `make docs`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 import typer
 
-PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 HEAD = """\
-# The command line
+# Commands
 
-Made from `--help` by `make docs`; a test fails when it is stale. Every command answers with exit
-code 0 (done), 1 (`check` or `plugins` found something) or 2 (bad input, with one sentence on
-stderr; a command called wrongly gets its usage with it). With `--json` there is one JSON document
-on stdout and nothing else.
+This page is made from `--help` by `make docs`; a test fails when it is out of date. The exit code
+of every command is 0 (success), 1 (`check` or `plugins` found a problem, or an internal error), 2
+(bad input, explained by one sentence on stderr) or 130 (interrupted). With `--json`, stdout has one
+JSON document and nothing else; notes, warnings and errors go to stderr.
 """
 
 
 def commands(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, Any]]:
-    """Each command with the context that its help needs, groups before their members."""
+    """Each command by its full name, with the context that shows its help; groups come first."""
     context = command.context_class(command, info_name=name, parent=parent, terminal_width=92)
     yield context.command_path, context
     for child_name, child in getattr(command, "commands", {}).items():
@@ -30,7 +30,7 @@ def commands(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str,
 
 
 def page() -> str:
-    """The page, from the commands of this distribution's own plugins."""
+    """The text of the page, with the commands of this distribution's own plugins."""
     os.environ["CBR_LOAD_PLUGINS"] = ",".join(own_plugins())
     os.environ.pop("CBR_PLUGINS_DIR", None)
     from cbr.cli import make_app
@@ -51,5 +51,6 @@ def own_plugins() -> list[str]:
 
 
 if __name__ == "__main__":
+    PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(page(), "utf-8")
     print(f"wrote {PAGE}", file=sys.stderr)

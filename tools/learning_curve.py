@@ -13,14 +13,14 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 
 import numpy as np
 
 from cbr import CbrError
 from cbr.cli import table
-from cbr.plots import save, verify_picture
+from cbr.plots import COLOURS, picture, style_axis, verify_picture, zero_line
 from cbr.typing import Floats
 from cbr_arena import Match, Played, Rate, pieces_played, players_of, rate_of
 from cbr_holdem.table import Game
@@ -28,7 +28,6 @@ from cbr_holdem.table import Game
 TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
 #: Sessions that are played side by side.
 _AT_ONCE = 32
-_COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#997700", "#555555")
 
 
 @dataclass(frozen=True)
@@ -91,29 +90,23 @@ def show(curves: Sequence[Curve], session: int, unit: str) -> None:
 
 
 def draw(curves: Sequence[Curve], session: int, unit: str, path: Path) -> None:
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
-        figure = Figure(figsize=(9, 5.5), dpi=110, layout="constrained")
+    with picture(path, 9, 5.5) as figure:
         axis = figure.subplots()
-        for curve, colour in zip(curves, _COLOURS, strict=False):
+        for curve, colour in zip(curves, cycle(COLOURS), strict=False):
             parts = curve.won.shape[1]
             middle = (np.arange(parts) + 0.5) * session / parts
             mean = np.array([rate.rate for rate in curve.rates])
             width = np.array([rate.ci95 or 0.0 for rate in curve.rates])
             axis.plot(middle, mean, color=colour, marker="o", markersize=3, label=curve.name)
             axis.fill_between(middle, mean - width, mean + width, color=colour, alpha=0.15, lw=0)
-        axis.axhline(0, color="#999999", linewidth=0.8)
+        zero_line(axis)
         axis.set_xlim(0, session)
         axis.set_xlabel("hands of the session")
         axis.set_ylabel(f"the first bot wins, {unit}")
-        axis.spines[["top", "right"]].set_visible(False)
         sessions = len(curves[0].won)
         title = f"means of {sessions} sessions, luck taken out; bands: 95 % intervals"
-        axis.set_title(title, loc="left", fontsize=11)
+        style_axis(axis, title)
         axis.legend(frameon=False, fontsize=9)
-        save(figure, path)
 
 
 def main(given: Sequence[str] | None = None) -> int:

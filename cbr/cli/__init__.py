@@ -1,9 +1,11 @@
-"""The command line ``cbr``: one module a command, on top of the engine.
+"""The command line ``cbr``.
 
-entry     main: plugins loaded, the command run, its errors as one sentence
-app       the application: its own commands, then those of plugins
-options   arguments and options that several commands share
-output    results on stdout (tables, or one JSON document), all else on stderr
+entry      main: loads the plugins, runs the command, turns errors into one sentence
+app        the application with its commands, then those of plugins
+commands   one module a command
+options    arguments and options that several commands share
+answer     how the answer of a query is shown
+output     results on stdout (tables, or one JSON document), the rest on stderr
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""How ``cbr query`` shows an answer: neighbours side by side, the proposal, what speaks against."""
+"""How the answer of a query is shown: neighbours side by side, the proposal, evidence against."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 def show_answer(answer: Explanation, record: str) -> None:
-    """The answer as text; `record` is what the domain calls one."""
+    """Print the answer; `record` is what the domain calls one of its records."""
     cases = "case" if answer.retrieved_cases == 1 else "cases"
     retrieved = f"Retrieved {answer.retrieved_cases:.4g} {cases} by {answer.policy}"
     if answer.fallback is not None and answer.alike:
-        retrieved += f" (none comes up to {answer.fallback:g}, so the nearest)"
+        retrieved += f" (none is above {answer.fallback:g}, so the most similar)"
     if answer.decision is not None:
-        lines(f"{_named(answer.decision, record)}, asked of all other {record}s")
+        lines(f"{_named(answer.decision, record)}, retrieved from all other {record}s")
     alike = answer.alike
     if alike:
-        lines(f"{retrieved}; the nearest, and why they are near:")
+        lines(f"{retrieved}; the most similar, feature by feature:")
     else:
-        lines(f"{retrieved}, but nothing is similar: all have similarity 0 in what was compared.")
-    # As many neighbours side by side as the line has room for.
+        lines(f"{retrieved}, but none is similar: all have similarity 0.")
+    # As many neighbours side by side as fit into a line.
     room = max(1, (width() - 44) // 17)
     for first in range(0, len(alike), room):
         _show_neighbours(answer, alike[first : first + room], first)
     _show_proposal(answer)
     lines(f"{answer.solution}: {answer.reason}.")
     if answer.decision is not None:
-        lines(_really(answer, answer.decision))
+        lines(_actual(answer, answer.decision))
     if answer.nearest_other is not None:
         lines(_against(answer, answer.nearest_other))
 
 
 def _named(made: Decision, record: str) -> str:
-    hidden = "" if made.known else ", hidden in part"
+    hidden = "" if made.known else ", partly hidden"
     return f"{record.capitalize()} {made.record}, decision {made.step} ({made.stage}{hidden})"
 
 
@@ -55,7 +55,7 @@ def _show_proposal(answer: Explanation) -> None:
         for row in rows:
             row.append(answer.mean_value[str(row[0])])
     if made is not None:
-        heads += ["really done", "earned"]
+        heads += ["actual", "earned"]
         for row in rows:
             here = row[0] == made.solution
             row += ["yes", cell(made.outcome)] if here else ["", ""]
@@ -65,7 +65,7 @@ def _show_proposal(answer: Explanation) -> None:
         lines(f"{count(left, 'solution')} of probability 0 not shown.")
 
 
-def _really(answer: Explanation, made: Decision) -> str:
+def _actual(answer: Explanation, made: Decision) -> str:
     as_proposed = "as proposed" if made.solution == answer.solution else "not as proposed"
     chance = answer.probabilities[made.solution]
     earned = "" if made.outcome is None else f", which earned {cell(made.outcome)}"
@@ -73,7 +73,8 @@ def _really(answer: Explanation, made: Decision) -> str:
     usual = (
         "" if expected is None else f"; retrieved cases with it earned {cell(expected)} on average"
     )
-    return f"Really done: {made.solution} ({as_proposed}, probability {chance:.4g}){earned}{usual}."
+    actual = f"{made.solution} ({as_proposed}, probability {chance:.4g})"
+    return f"Actual solution: {actual}{earned}{usual}."
 
 
 def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int) -> None:
@@ -112,7 +113,7 @@ def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int
 
 
 def _same(one: object, two: object) -> bool:
-    """Whether two values are one; numbers are kept with seven digits."""
+    """Whether two values are equal; casebases keep numbers to seven digits."""
     if isinstance(one, float | int) and isinstance(two, float | int):
         return math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
     return one == two
@@ -120,16 +121,16 @@ def _same(one: object, two: object) -> bool:
 
 def _against(answer: Explanation, other: Neighbour) -> str:
     if not other.is_alike:
-        return "What speaks against it: nothing; no case with another solution is similar at all."
+        return "Evidence against it: none; no case with another solution is similar at all."
     differs = [
         f"{name} ({cell(other.values[name])})"
         for name, value in answer.target.items()
         if name in other.values and not _same(other.values[name], value)
     ]
     return (
-        f"What speaks against it: the nearest case with another solution ({_solutions(other)}, "
-        f"case {_ids(other)}) has similarity {other.similarity:.4f}; of what was compared it "
-        f"differs in {', '.join(differs) or 'nothing'}."
+        "Evidence against it: the most similar case with another solution "
+        f"({_solutions(other)}, case {_ids(other)}) has similarity {other.similarity:.4f}; "
+        f"it differs in {', '.join(differs) or 'nothing that was compared'}."
     )
 
 

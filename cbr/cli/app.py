@@ -2,86 +2,108 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
-from cbr.cli import (
+from cbr.cli.commands import (
     build,
-    casebase,
-    cycle,
-    evolve_command,
-    index_command,
-    learning,
-    plugins_command,
+    check,
+    evaluate,
+    evolve,
+    evolve_report,
+    export,
+    index,
+    info,
+    learn_weights,
+    plugins,
     query,
-    refine_command,
-    weights_command,
+    rebuild,
+    refine,
+    retain,
+    weights,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from cbr.plugging.plugins import Plugins
 
 
-def make_app(plugins: Plugins, words: Collection[str] | None = None) -> typer.Typer:
-    """All commands; options that plugins add to one only if it is among the words of the command
-    line (where these are given), because that is slow.
+class App(typer.Typer):
+    """The application ``cbr`` with the plugins that it is made for.
 
-    Plain help, because it loads faster and goes into docs/cli.md as it is.
+    Help is plain text, because that loads faster and goes into the docs as it is.
     """
-    app = typer.Typer(
-        name="cbr",
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel",
-    )
+
+    def __init__(self, plugins: Plugins, words: Collection[str] | None = None) -> None:
+        super().__init__(
+            name="cbr",
+            no_args_is_help=True,
+            add_completion=False,
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+            epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel",
+        )
+        self.plugins = plugins
+        self._words = words
+
+    def calls(self, command: str) -> bool:
+        """Whether the command line may call this command (or lists the plugins, which reports
+        problems of all of them). Only then are its options from plugins collected: that is slow."""
+        return self._words is None or not {command, "plugins"}.isdisjoint(self._words)
+
+
+class _Command(Protocol):
+    """A module of `cbr.cli.commands`."""
+
+    def add(self, app: App) -> None: ...
+
+
+#: In the order of ``cbr --help``.
+_COMMANDS: tuple[_Command, ...] = (
+    *(build, rebuild, info, check, export),
+    *(query, retain, refine, index),
+    *(evaluate, learn_weights, weights, evolve, evolve_report),
+    plugins,
+)
+
+
+def make_app(plugins: Plugins, words: Collection[str] | None = None) -> App:
+    """The application with all commands; `words` are those of the command line, None for any."""
+    app = App(plugins, words)
     app.callback()(_root)
-    build.add(app, plugins, words is None or not {"build", "plugins"}.isdisjoint(words))
-    casebase.add(app)
-    query.add(app, plugins, words is None or "query" in words)
-    cycle.add(app)
-    refine_command.add(app)
-    learning.add(app)
-    evolve_command.add(app)
-    index_command.add(app)
-    plugins_command.add(app, plugins)
-    weights_command.add(app)
+    for command in _COMMANDS:
+        command.add(app)
     _add_commands_of(plugins, app)
     return app
 
 
-def _add_commands_of(plugins: Plugins, app: typer.Typer) -> None:
-    """Commands of plugins; one that takes a name which is taken, or is none, is left out."""
+def _add_commands_of(plugins: Plugins, app: App) -> None:
+    """Add the commands of plugins, except those that are invalid or whose name is taken."""
     taken = _names(app)
     for plugin, _ in plugins.call("cbr_commands", app=app):
         for registered in (app.registered_commands, app.registered_groups):
-            for info in list(registered):
-                name = _name(info)
+            for added in list(registered):
+                name = _name(added)
                 if name is None:
-                    registered.remove(info)  # type: ignore[arg-type]
-                    plugins.blame(plugin, f"cbr_commands added {info!r}, which is no command")
-                elif id(info) not in taken.values() and name in taken:
-                    registered.remove(info)  # type: ignore[arg-type]
+                    registered.remove(added)  # type: ignore[arg-type]
+                    plugins.blame(plugin, f"cbr_commands added {added!r}, which is no command")
+                elif id(added) not in taken.values() and name in taken:
+                    registered.remove(added)  # type: ignore[arg-type]
                     plugins.blame(plugin, f"the command {name!r} is there already")
                 else:
-                    taken[name] = id(info)
+                    taken[name] = id(added)
 
 
-def _names(app: typer.Typer) -> dict[str, int]:
-    return {
-        str(_name(info)): id(info) for info in (*app.registered_commands, *app.registered_groups)
-    }
+def _names(app: App) -> dict[str, int]:
+    return {str(_name(one)): id(one) for one in (*app.registered_commands, *app.registered_groups)}
 
 
-def _name(info: object) -> str | None:
-    """What a registered command is called; None if it is something else."""
-    callback = getattr(info, "callback", None)
+def _name(registered: object) -> str | None:
+    """The name of a registered command; None if it is something else."""
+    callback = getattr(registered, "callback", None)
     default = getattr(callback, "__name__", "").replace("_", "-")
-    name = getattr(info, "name", None) or default
+    name = getattr(registered, "name", None) or default
     return name if isinstance(name, str) and name else None
 
 
@@ -89,14 +111,18 @@ def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     plugin: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE.py", help="Load a plugin from a file. Anywhere on the line."),
+        typer.Option(
+            metavar="FILE.py",
+            help="Load a plugin from a file. May stand anywhere on the line, and be repeated.",
+        ),
     ] = None,
     strict_plugins: Annotated[
-        bool, typer.Option("--strict-plugins", help="A plugin with a problem is an error.")
+        bool,
+        typer.Option("--strict-plugins", help="Stop with an error if a plugin has a problem."),
     ] = False,
 ) -> None:
     """Case-based reasoning: build casebases, retrieve, reuse, retain and refine.
 
-    Environment: CBR_PLUGINS_DIR is a folder of plugin files, CBR_LOAD_PLUGINS=a,b limits which
-    plugins load, CBR_DEBUG=1 shows tracebacks.
+    Environment: CBR_PLUGINS_DIR is a folder of plugin files to load, CBR_LOAD_PLUGINS=a,b loads
+    these plugins only, CBR_DEBUG=1 shows tracebacks.
     """

@@ -1,6 +1,7 @@
-"""The command line ``cbr``: one module a command, on top of the engine's modules.
+"""The entry point of ``cbr``: loads the plugins, runs the command, reports errors.
 
-Exit codes: 0 done; 1 a check found something, or a bug; 2 bad input, with one sentence on stderr.
+Exit codes: 0 success; 1 a check found something, or an internal error; 2 bad input, explained by
+one sentence on stderr; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     from cbr.errors import CbrError
 
-    # Asked to end, it clears up after itself as when interrupted.
+    # SIGTERM ends a command as Ctrl-C does, so that it cleans up after itself.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     code = 0
     try:
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         again = "again with --resume" if "evolve" in given[:1] else "again"
         _interrupted(error, again, leave=arguments is None)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader is gone
         code = 1
     except Exception as error:
         _fail(error, *_sentence(error))
@@ -44,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _interrupted(error: BaseException, again: str, leave: bool) -> NoReturn:
-    """Say so and end; with `leave` at once, without waiting for threads that talked to workers."""
-    sentence = f"Interrupted; what was written is whole. Run it {again} to go on."
+    """Say so and exit; with `leave` at once, without waiting for threads that serve workers."""
+    sentence = f"Interrupted; everything written so far is complete. Run it {again} to go on."
     if not leave or os.environ.get("CBR_DEBUG"):
         _fail(error, sentence, 130)
     print(sentence, file=sys.stderr, flush=True)
@@ -53,7 +54,7 @@ def _interrupted(error: BaseException, again: str, leave: bool) -> NoReturn:
 
 
 def _sentence(error: Exception) -> tuple[str, int]:
-    """What to say of an error that is not ours, and the exit code."""
+    """The sentence and the exit code for an error that is not a `CbrError`."""
     import sqlite3
 
     from cbr.plugging.guard import one_line
@@ -61,36 +62,36 @@ def _sentence(error: Exception) -> tuple[str, int]:
     text = " ".join(str(error).split())
     if isinstance(error, sqlite3.DatabaseError):
         if "full" in text:
-            return "Error: there is no room left to write; what was written before is whole", 2
+            return "Error: the disk is full; everything written before is complete", 2
         return f"Error: the casebase cannot be used: {text}; run `cbr check` on it", 2
     if isinstance(error, OSError):
         return f"Error: {error.filename or 'output'}: {error.strerror or text}", 2
     if isinstance(error, UnicodeError):
         return f"Error: a name or text is not UTF-8: {text}", 2
-    if hasattr(error, "format_message"):  # typer: the command was called wrongly
+    if hasattr(error, "format_message"):  # typer: wrong arguments
         context = getattr(error, "ctx", None)
         which = getattr(context, "command_path", "cbr")
         return f"Error: {error.format_message().rstrip('.')}. See `{which} --help`.", 2
-    return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows where)", 1
+    return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows the traceback)", 1
 
 
-def _run(given: list[str]) -> int:
+def _run(words: list[str]) -> int:
     from cbr.cli.app import make_app
     from cbr.cli.output import complain, note, only_results
     from cbr.errors import BadValue, PluginFailure
     from cbr.plugging.plugins import Plugins, use_plugins
 
-    arguments, files, strict = split_plugin_options(given)
+    arguments, files, strict = split_plugin_options(words)
     for file in files:
         if not Path(file).is_file():
             raise BadValue(f"--plugin {file}: there is no such file")
     plugins = use_plugins(Plugins().load(files))
-    told: set[str] = set()
+    reported: set[str] = set()
 
-    def tell_problems() -> None:
+    def report_problems() -> None:
         for problem in plugins.problems:
-            if problem not in told:
-                told.add(problem)
+            if problem not in reported:
+                reported.add(problem)
                 complain(problem)
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
@@ -100,23 +101,24 @@ def _run(given: list[str]) -> int:
     app = make_app(plugins, arguments)
     if strict and plugins.problems:
         raise PluginFailure(plugins.problems[0])
-    tell_problems()
-    # With --json there is one document on stdout and nothing else, whatever a plugin prints.
+    report_problems()
+    # With --json, stdout has one document and nothing else, whatever a plugin prints.
     quiet = "--json" in arguments and "--help" not in arguments
     try:
         with only_results(quiet):
             code = int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
-        if code == 130:  # typer has caught it
+        if code == 130:  # typer turned a KeyboardInterrupt into this code
             raise KeyboardInterrupt
         return code
     finally:
-        tell_problems()
+        report_problems()
 
 
 def split_plugin_options(given: Sequence[str]) -> tuple[list[str], list[str], bool]:
-    """What is left of a command line without ``--plugin FILE`` and ``--strict-plugins``.
+    """The command line without ``--plugin FILE`` and ``--strict-plugins``, the files, and whether
+    plugins are strict.
 
-    They may stand anywhere, because plugins add commands and must be there before these are read.
+    Both may stand anywhere: plugins add commands, so they load before the command is parsed.
 
     >>> split_plugin_options(["query", "x.db", "--plugin", "my.py", "--strict-plugins"])
     (['query', 'x.db'], ['my.py'], True)

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and how they are read."""
 
 from __future__ import annotations
 
@@ -12,45 +12,56 @@ from cbr.cli.output import cell, note
 
 if TYPE_CHECKING:
     from cbr.case import CaseType, Value
+    from cbr.store.casebase import Casebase
 
 File = Annotated[Path, typer.Argument(metavar="FILE.db", help="A casebase.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")]
+Workers = Annotated[int, typer.Option(min=1, help="Number of processes to work with.")]
 Dask = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="Work on a Dask cluster: its scheduler's address.")
+    str,
+    typer.Option(metavar="ADDRESS", help="Work on a Dask cluster, by its scheduler's address."),
 ]
-Stage = Annotated[
-    str | None, typer.Option(help="Stage of the casebase; may be left out where it has one.")
+Stage = Annotated[str | None, typer.Option(help="Stage; needed if the casebase has several.")]
+OnlyStage = Annotated[
+    str | None, typer.Option("--stage", help="Only this stage; default: all that have cases.")
+]
+Features = Annotated[
+    str,
+    typer.Option(
+        metavar="SET,+F,-G", help="Feature set; +F adds a feature to it, -G leaves one out."
+    ),
 ]
 Weights = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE|F=W,...",
-        help="Weights over the defaults: a set's name (cbr weights list), a JSON file, "
+        help="Weights in place of the defaults: a set's name (cbr weights list), a JSON file, "
         "FEATURE=WEIGHT,... or random:SEED.",
     ),
+]
+WeightsOut = Annotated[
+    Path, typer.Option("--out", metavar="W.json", help="File to write the weights to.")
 ]
 Similarity = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FEATURE=SPEC",
-        help="Compare a feature by another measure, e.g. price=exponential?k=2. Repeatable.",
+        help="Similarity measure of a feature, e.g. price=exponential?k=2. May be repeated.",
     ),
 ]
-CaseValues = Annotated[
-    list[str],
-    typer.Option(
-        "--case", metavar="K=V,...", help="The situation, feature by feature; or a JSON object."
-    ),
-]
+#: How --case is declared, for a parameter that may or must be given.
+CASE = typer.Option(
+    "--case", metavar="K=V,...", help="The situation: FEATURE=VALUE,... or a JSON object."
+)
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 
-def similarities(given: list[str] | None) -> dict[str, str]:
-    """``["price=exponential?k=2"]`` by feature. Only the first = parts, a spec has its own."""
+def similarities(texts: Sequence[str] | None) -> dict[str, str]:
+    """``["price=exponential?k=2"]`` as a spec by feature; an = after the first is the spec's."""
     from cbr.errors import BadValue
 
     found = {}
-    for text in given or []:
+    for text in texts or ():
         feature, equals, spec = text.partition("=")
         if not equals or not spec:
             raise BadValue(f"--similarity {text!r} is not FEATURE=SPEC")
@@ -60,15 +71,18 @@ def similarities(given: list[str] | None) -> dict[str, str]:
     return found
 
 
-def situation(case: Sequence[str], case_type: CaseType) -> dict[str, Value]:
-    """What --case says, with features computed from it; notes what lies outside a range."""
+def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
+    """The values that --case gives, and the features computed from them.
+
+    Values outside the range of their feature are noted.
+    """
     from cbr.errors import BadValue
     from cbr.plugging.plugins import default_plugins
     from cbr.spec import pairs
     from cbr.store.definitions import complete
 
     given: dict[str, str] = {}
-    for text in case:
+    for text in texts:
         more = pairs(text, "--case")
         for name in given.keys() & more.keys():
             raise BadValue(f"{name!r} stands twice in --case")
@@ -80,3 +94,8 @@ def situation(case: Sequence[str], case_type: CaseType) -> dict[str, Value]:
             low, high = map(cell, limits)
             note(f"{name} {cell(value)} is outside its range, {low} to {high}")
     return values
+
+
+def stages_with_cases(base: Casebase, only: str | None) -> list[str]:
+    """The stage `only`, or every stage that has cases."""
+    return [base.stage(only)] if only is not None else [s for s in base.stages if base.count(s)]

@@ -1,4 +1,4 @@
-"""What commands print: results on stdout (tables, or one JSON document), all else on stderr."""
+"""What commands print: results on stdout (tables, or one JSON document), the rest on stderr."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 #: Characters in a line that goes to a pipe or file.
 _WIDE = 160
-#: Where results go when stdout itself is kept clear of everything else.
+#: Said where numba may have to compile first.
+COMPILING = "compiling for this machine; it is done once and takes up to a minute"
+#: The real stdout, while `only_results` keeps everything else away from it.
 _results: TextIO | None = None
 
 
 @contextmanager
 def only_results(wanted: bool) -> Iterator[None]:
-    """Let nothing but `emit` reach stdout; what others print goes to stderr."""
+    """Let nothing but `emit` print to stdout; other prints go to stderr, e.g. a plugin's."""
     global _results
     if not wanted:
         yield
@@ -40,24 +42,24 @@ def only_results(wanted: bool) -> Iterator[None]:
 
 
 def complain(sentence: str) -> None:
-    """Something that is wrong but does not stop the command."""
+    """Print a warning: something is wrong but does not stop the command."""
     print(f"Warning: {sentence}", file=sys.stderr)
 
 
 def note(sentence: str) -> None:
-    """Something good to know."""
+    """Print a note: something that helps to read the result."""
     print(f"Note: {sentence}", file=sys.stderr)
 
 
 def emit(document: Any) -> None:
-    """One JSON document where results go."""
+    """Print the result as one JSON document."""
     plain = dataclasses.asdict(document) if dataclasses.is_dataclass(document) else document  # type: ignore[arg-type]
     text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
     print(text, file=_results or sys.stdout)
 
 
 def console() -> Console:
-    """Where tables go. A pipe gets wide lines, so that nothing is cut off there."""
+    """The console that tables are printed on. A pipe gets wide lines, so that few are folded."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _WIDE
@@ -65,7 +67,7 @@ def console() -> Console:
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table under a title; columns of words stand left, columns of numbers right."""
+    """Print a table under a title, if it has rows; text is aligned left, numbers right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -79,7 +81,7 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
         made.add_column(
             Text(str(head) if heads else ""),
             justify="left" if words else "right",
-            overflow="fold",  # a narrow screen may break a value, never cut it
+            overflow="fold",  # a narrow screen may wrap a value, never cut it
         )
     for row in rows:
         made.add_row(*(Text(cell(value)) for value in row))
@@ -112,13 +114,16 @@ def count(number: int, what: str) -> str:
 
 
 def show_reasons(reasons: Mapping[str, int], most: int = 10) -> None:
-    """Why records were skipped, the commonest reasons first; numbers in them do not count."""
-    alike: dict[str, list[str]] = {}
+    """Print why records were skipped, the most frequent reasons first.
+
+    Reasons that differ only in their numbers count as one.
+    """
+    by_pattern: dict[str, list[str]] = {}
     for reason in reasons:
-        alike.setdefault(re.sub(r"\b\d+\b", "N", reason), []).append(reason)
+        by_pattern.setdefault(re.sub(r"\b\d+\b", "N", reason), []).append(reason)
     named = {
-        kind if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
-        for kind, members in alike.items()
+        pattern if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
+        for pattern, members in by_pattern.items()
     }
     ordered = sorted(named.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(number for _, number in ordered[most:])
@@ -132,14 +137,21 @@ def width() -> int:
 
 
 def lines(*sentences: str) -> None:
-    """Plain lines of a result."""
+    """Print plain lines of a result."""
     for sentence in sentences:
         console().print(sentence)
 
 
 @contextmanager
-def waiting(reason: str, after: float = 1.5) -> Iterator[Callable[[], None]]:
-    """Say what is waited for, if it takes long enough to wonder; gives what ends the waiting."""
+def waiting(reason: str = COMPILING, after: float = 1.5) -> Iterator[Callable[[], None]]:
+    """Note on a terminal why nothing is happening, if that lasts longer than `after` seconds.
+
+    Gives the function that ends the wait before the block does. Elsewhere nothing is printed, so
+    that what a program reads does not depend on the speed of the machine.
+    """
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
     from threading import Timer
 
     timer = Timer(after, note, [reason])
@@ -153,7 +165,7 @@ def waiting(reason: str, after: float = 1.5) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def progress(what: str, unit: str) -> Iterator[Progress | None]:
-    """A bar with rate and time left on a terminal; nothing elsewhere."""
+    """A bar with rate and time left on a terminal; None elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -177,7 +189,6 @@ def progress(what: str, unit: str) -> Iterator[Progress | None]:
     )
     with bar:
         task = bar.add_task(what, total=None, count=0, rate=0.0)
-
         began = time.monotonic()
 
         def tell(done: float, total: float, count: int) -> None:

@@ -1,7 +1,10 @@
-"""Plots: pictures of answers and of evolution.
+"""Plots: pictures of results, all in one style.
 
-answer      which neighbours are near and by what, and what they propose
-evolution   spread, scores and weights of a run
+answer          the nearest cases of a query, what each feature adds, and the proposal
+index_quality   recall of the indices against the time of a query
+competence      which cases the others predict, by solution
+evolution       scores, spread, weights and convergence of an evolution run
+style           figure, colours and axes; used by plugins' pictures as well
 """
 
 import lazy_loader

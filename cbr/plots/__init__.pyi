@@ -1,4 +1,13 @@
 from .answer import draw_answer as draw_answer
-from .answer import save as save
-from .answer import verify_picture as verify_picture
-from .evolution import draw as draw
+from .competence import draw_competence as draw_competence
+from .evolution import draw_evolution as draw_evolution
+from .index_quality import draw_index_quality as draw_index_quality
+from .style import BLACK as BLACK
+from .style import BLUE as BLUE
+from .style import COLOURS as COLOURS
+from .style import DARK_BLUE as DARK_BLUE
+from .style import RED as RED
+from .style import picture as picture
+from .style import style_axis as style_axis
+from .style import verify_picture as verify_picture
+from .style import zero_line as zero_line

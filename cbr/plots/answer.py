@@ -1,4 +1,4 @@
-"""Pictures of answers: which neighbours are near and by what, and what they propose."""
+"""Picture of an answer: the nearest cases, what each feature adds, and the proposal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cbr.errors import BadValue
-from cbr.files.atomic import verify_place, whole_file
+from cbr.plots.style import BLACK, COLOURS, DARK_BLUE, GREY, PALE_GREY, picture, style_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,35 +14,26 @@ if TYPE_CHECKING:
 
     from cbr.reusing.explanation import Explanation, Neighbour
 
-#: Colours that stay apart beside each other, for as many features as get one of their own.
-_COLOURS = (
-    *("#4477aa", "#ee8866", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#997700", "#bb4455"),
-    *("#44bb99", "#7755aa", "#ffaabb", "#555555"),
-)
-_REST, _LOST, _PALE, _PROPOSED, _DARK = "#bbbbbb", "#f1f1f1", "#a9bdd6", "#2f5f98", "#222222"
-_GREY = "#666666"
-#: A neighbour loses by so many features that its line can say.
+#: Bars of solutions that are not proposed; the part of a bar that is missing to similarity 1.
+_NOT_PROPOSED, _MISSING = "#a9bdd6", "#f1f1f1"
+#: Features that the line below a neighbour names as least similar.
 _NAMED = 3
-#: Rows that a panel has at least, so that one bar alone is no wall, and at most.
+#: Rows of a panel at least, so that a single bar stays thin, and at most.
 _LEAST, _MOST = 5, 40
+#: Characters of a name in a title.
 _SHORT = 34
-_FORMATS = (".png", ".svg", ".pdf")
 _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 
 
 def draw_answer(answer: Explanation, path: Path, record: str) -> None:
     """Draw a query's answer: the neighbours on the left, the proposal on the right.
 
-    A figure of its own and not pyplot, which would need a backend for the whole process.
+    `record` is what the domain calls one of its records.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
-        rows = min(max(len(answer.alike), len(answer.worth_showing), _LEAST), _MOST)
-        # A bar keeps its height where there are more of them.
-        height = max(7.0, 2.4 + 0.76 * rows)
-        figure = Figure(figsize=(12, height), dpi=100)
+    rows = min(max(len(answer.alike), len(answer.worth_showing), _LEAST), _MOST)
+    # A bar keeps its height where there are more of them.
+    height = max(7.0, 2.4 + 0.76 * rows)
+    with picture(path, 12, height, dpi=100) as figure:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
         near, proposed = figure.subplots(1, 2, width_ratios=[1.75, 1])
         _draw_neighbours(figure, near, answer)
@@ -51,21 +41,6 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
         for axis in (near, proposed):
             axis.set_ylim(rows - 0.4, -0.5)
         figure.suptitle(_title(answer, record), x=0.01, ha="left", fontsize=14, fontweight="bold")
-        save(figure, path)
-
-
-def verify_picture(path: Path) -> None:
-    """Whether a picture can be written here; asked before long work, not after it."""
-    if path.suffix.lower() not in _FORMATS:
-        raise BadValue(f"a picture is called FILE{' or FILE'.join(_FORMATS)}, not {path.name!r}")
-    verify_place(path)
-
-
-def save(figure: Figure, path: Path, **options: Any) -> None:
-    """Write a picture, in the format that its name asks for."""
-    verify_picture(path)
-    with whole_file(path) as part:
-        figure.savefig(part, format=path.suffix[1:].lower(), **options)
 
 
 def _title(answer: Explanation, record: str) -> str:
@@ -85,21 +60,23 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
     cases = "The case" if one else f"The nearest of {answer.retrieved_cases:.4g} cases"
     origin = f"{cases} retrieved by {_cut(answer.policy, 50)}"
     axis.set_title(f"{origin}:\nwhat each feature adds to the similarity", **_HEAD)
-    _clear(axis)
+    _style_bars(axis)
     axis.set_xlim(0, 1.0)
     if not shown:
         axis.set_yticks([])
         axis.text(0.5, 0.5, "nothing is similar", ha="center", transform=axis.transAxes)
         return
     names = _by_weight(answer)
-    own, rest = names[: len(_COLOURS)], names[len(_COLOURS) :]
-    if len(rest) == 1:  # a grey part for one feature would name it no worse
+    own, rest = names[: len(COLOURS)], names[len(COLOURS) :]
+    if len(rest) == 1:  # it takes the grey of the rest, under its own name
         own, rest = names, []
-    parts = [(name, [name], colour) for name, colour in zip(own, (*_COLOURS, _REST), strict=False)]
+    parts = [
+        (name, [name], colour) for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
+    ]
     if rest:
-        parts.append((f"{len(rest)} others", rest, _REST))
+        parts.append((f"{len(rest)} others", rest, PALE_GREY))
     places = range(len(shown))
-    axis.barh(places, [1.0] * len(shown), height=0.52, color=_LOST)
+    axis.barh(places, [1.0] * len(shown), height=0.52, color=_MISSING)
     start = [0.0] * len(shown)
     for label, members, colour in parts:
         length = [sum(near.contribution[name] for name in members) for near in shown]
@@ -115,17 +92,19 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
         )
         start = [a + b for a, b in zip(start, length, strict=True)]
     for place, near in enumerate(shown):
-        axis.text(0.0, place + 0.39, _loses(answer, near), fontsize=8.5, color=_GREY, va="center")
+        axis.text(
+            0.0, place + 0.39, _least_similar(answer, near), fontsize=8.5, color=GREY, va="center"
+        )
         axis.text(1.012, place, f"{near.similarity:.3f}", va="center", fontweight="bold")
     axis.set_yticks(list(places), [_head(place, near) for place, near in enumerate(shown)])
     for tick, near in zip(axis.get_yticklabels(), shown, strict=True):
-        tick.set_color(_PROPOSED if answer.solution in near.cases else _DARK)
+        tick.set_color(DARK_BLUE if answer.solution in near.cases else BLACK)
     axis.set_xlabel("similarity (pale: what is missing to 1)")
     _legend(figure, axis, answer.unknown)
 
 
 def _legend(figure: Figure, axis: Axes, unknown: Sequence[str]) -> None:
-    """Below the panels, where it covers nothing, in the order in which one reads."""
+    """The features below the panels, in reading order: left to right, then down."""
     more = f" (not compared: {_cut(', '.join(unknown), 90)})" if unknown else ""
     handles, labels = axis.get_legend_handles_labels()
     columns = min(6, len(labels))
@@ -137,14 +116,14 @@ def _legend(figure: Figure, axis: Axes, unknown: Sequence[str]) -> None:
         ncols=columns,
         frameon=False,
         fontsize=9.5,
-        title=f"Features, the heaviest first{more}",
+        title=f"Features, the largest weight first{more}",
         title_fontsize=9.5,
         alignment="left",
     )
 
 
 def _by_weight(answer: Explanation) -> list[str]:
-    """The features that were compared, the heaviest first: they decide, so they stand first."""
+    """The features that were compared, the largest weight first."""
     compared = [n for n, w in answer.weights.items() if w > 0 and n not in answer.unknown]
     return sorted(compared, key=lambda name: -answer.weights[name])
 
@@ -154,8 +133,9 @@ def _head(place: int, near: Neighbour) -> str:
     return f"#{place + 1}  {_cut(', '.join(near.solutions), 18)}\n{ids}"
 
 
-def _loses(answer: Explanation, near: Neighbour) -> str:
-    """Where it is least like the target, by what that costs."""
+def _least_similar(answer: Explanation, near: Neighbour) -> str:
+    """The features in which a neighbour is least like the target, with the similarity that each
+    takes away."""
     total = sum(answer.weights[name] for name in near.local if near.local[name] is not None)
     lost = {
         name: answer.weights[name] / total - near.contribution[name]
@@ -164,9 +144,9 @@ def _loses(answer: Explanation, near: Neighbour) -> str:
     }
     most = [name for name in sorted(lost, key=lambda name: -lost[name]) if lost[name] > 5e-4]
     if not most:
-        return "alike in everything"
-    told = ", ".join(f"{name} −{lost[name]:.3f}" for name in most[:_NAMED])
-    return f"loses by {told}" + (" ..." if len(most) > _NAMED else "")
+        return "similar in every feature"
+    named = ", ".join(f"{name} −{lost[name]:.3f}" for name in most[:_NAMED])
+    return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "")
 
 
 def _draw_proposal(axis: Axes, answer: Explanation) -> None:
@@ -185,15 +165,15 @@ def _draw_proposal(axis: Axes, answer: Explanation) -> None:
     axis.set_yticks(list(places), [_cut(name, 16) for name in shown])
     axis.set_xlabel("probability" + (f" ({left} others not shown)" if left else ""))
     axis.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    _clear(axis)
+    _style_bars(axis)
 
 
 def _colour(answer: Explanation, solution: str) -> str:
-    return _PROPOSED if solution == answer.solution else _PALE
+    return DARK_BLUE if solution == answer.solution else _NOT_PROPOSED
 
 
 def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
-    """The probability at the end of the bar, below it what the solution earned."""
+    """Write the probability at the end of a bar, and what the solution earned below it."""
     chance, mean, made = answer.probabilities[name], answer.mean_outcome[name], answer.decision
     inside = chance > 0.85
     colour = _colour(answer, name)
@@ -204,24 +184,23 @@ def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
         ha="right" if inside else "left",
         va="center",
         fontweight="bold",
-        color="white" if inside else _DARK,
-        # Over a hatched bar it could not be read.
+        color="white" if inside else BLACK,
+        # On a hatched bar it could not be read without a background.
         bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5} if inside else None,
     )
-    told = ["no outcome known" if mean is None else f"mean outcome {_signed(mean)}"]
+    notes = ["no outcome known" if mean is None else f"mean outcome {_signed(mean)}"]
     if name in answer.lacking:
-        told = ["no case has it: rate of all decisions"]
+        notes = ["in no case; its rate over all decisions"]
     if made is not None and made.solution == name:
         earned = "" if made.outcome is None else f", earned {_signed(made.outcome)}"
-        told.append(f"really done{earned}")
-    axis.text(0.0, place + 0.39, " · ".join(told), fontsize=8.5, color=_GREY, va="center")
+        notes.append(f"actual solution{earned}")
+    axis.text(0.0, place + 0.39, " · ".join(notes), fontsize=8.5, color=GREY, va="center")
 
 
-def _clear(axis: Axes) -> None:
-    axis.spines[["top", "right", "left"]].set_visible(False)
+def _style_bars(axis: Axes) -> None:
+    style_axis(axis, grid="x")
+    axis.spines["left"].set_visible(False)
     axis.tick_params(axis="y", length=0)
-    axis.grid(True, axis="x", color="#e4e4e4", linewidth=0.6)
-    axis.set_axisbelow(True)
 
 
 def _signed(number: float) -> str:

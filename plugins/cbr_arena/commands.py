@@ -163,12 +163,12 @@ def match(
     else:
         report.show(matches, played, vs, json)
     if plot is not None:
-        from cbr_arena.plots import draw, draw_tournament
+        from cbr_arena.plots import draw_match, draw_tournament
 
         if found:
             draw_tournament(found, report.unit_of(matches[0]), plot)
         else:
-            draw(matches, played, plot)
+            draw_match(matches, played, plot)
         _tell_file(f"drawn in {plot}", json)
     if log is not None:
         from cbr_arena.logs import write_log

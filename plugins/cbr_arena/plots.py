@@ -1,55 +1,44 @@
-"""Pictures of matches: bankrolls over hands, with the interval of where they could be by luck."""
+"""Pictures of matches: winnings over hands with a 95 % interval, and a tournament's table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cbr.plots import save
+from cbr.plots import BLACK, COLOURS, picture, style_axis, zero_line
 from cbr_arena.match import Match, Played
 from cbr_arena.results import Rate, rate_of
 from cbr_arena.tournament import Tournament
 
-_COLOURS = (
-    *("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee"),
-    *("#aa3377", "#997700", "#44bb99", "#7755aa", "#555555"),
-)
-#: Points of a line: more cannot be seen.
+#: Points of a line; more could not be seen.
 _POINTS = 600
 
 
-def draw(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None:
-    """A line for each bot; of several matches (--vs) the last bot of each."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+def draw_match(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None:
+    """Draw the winnings of each bot over the hands; of several matches (--vs), of the last bot."""
     first = matches[0]
     shown = (
         [(one.players[-1].name, what, -1) for one, what in zip(matches, played, strict=True)]
         if len(matches) > 1
         else [(player.name, played[0], at) for at, player in enumerate(first.players)]
     )
-    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
-        figure = Figure(figsize=(10, 6), dpi=110, layout="constrained")
+    unit = "small bets" if first.game.betting == "limit" else "big blinds"
+    title = f"{first.seats} seats, {first.game.betting}; bands: 95 % interval over blocks"
+    if first.adjust != "none":
+        title += f"; luck taken out ({first.adjust})"
+    with picture(path, 10, 6) as figure:
         axis = figure.subplots()
-        for (name, what, at), colour in zip(shown, _COLOURS, strict=False):
+        for (name, what, at), colour in zip(shown, cycle(COLOURS), strict=False):
             _line(axis, name, what.judged[:, at], what.session, first.seatings, colour)
-        unit = "small bets" if first.game.betting == "limit" else "big blinds"
-        axis.axhline(0, color="#999999", linewidth=0.8)
+        zero_line(axis)
         axis.set_xlabel("hands played")
         axis.set_ylabel(f"won, in {unit}")
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.set_title(
-            f"{first.seats} seats, {first.game.betting}; bands: 95 % interval over blocks"
-            + ("" if first.adjust == "none" else f"; luck taken out ({first.adjust})"),
-            loc="left",
-            fontsize=11,
-        )
+        style_axis(axis, title)
         axis.legend(frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        save(figure, path)
 
 
 def _line(
@@ -57,10 +46,10 @@ def _line(
 ) -> None:
     count = np.arange(1, len(won) + 1)
     bank = won.cumsum() * hands
-    # The interval of the bank so far, by how much blocks differ up to there.
+    # The interval of the winnings so far, from the standard deviation of the blocks so far.
     mean = bank / hands / count
     spread = np.sqrt(np.maximum(0.0, (won**2).cumsum() / count - mean**2))
-    # Where blocks of a session go together it is wider, and of one session there is none.
+    # Blocks of one session depend on each other, which widens it; one session alone has none.
     alone, together = rate_of(won).ci95 or 0.0, rate_of(won, session).ci95
     wider = together / alone if together and alone else float(together is not None)
     width = 1.96 * wider * spread * np.sqrt(count) * hands
@@ -73,18 +62,14 @@ def _line(
 
 
 def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
-    """A field for each pair, the best bot on top: what the row's bot won from the column's."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+    """Draw a square for each pair, the best bot on top: what the row's bot won of the column's."""
     order, count = found.by_total, len(found.names)
     rates = np.array(
         [[found.against(a, b).rate if a != b else np.nan for b in order] for a in order]
     )
     most = max(float(np.nanmax(np.abs(rates))), 1e-9)
-    with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
-        size = 3.0 + 0.95 * count
-        figure = Figure(figsize=(size + 1.5, size), dpi=110, layout="constrained")
+    size = 3.0 + 0.95 * count
+    with picture(path, size + 1.5, size) as figure:
         axis = figure.subplots()
         shades = axis.imshow(rates, cmap="RdBu", vmin=-most, vmax=most)
         for row, a in enumerate(order):
@@ -98,7 +83,7 @@ def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
                         ha="center",
                         va="center",
                         fontsize=8.5,
-                        color="white" if dark else "#222222",
+                        color="white" if dark else BLACK,
                     )
         names = [found.names[bot] for bot in order]
         totals = [f"{found.names[bot]}  {found.total(bot).rate:+.2f}" for bot in order]
@@ -108,7 +93,6 @@ def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
         figure.colorbar(shades, ax=axis, shrink=0.7, label=f"{unit} that the row wins, with ± 95 %")
-        save(figure, path)
 
 
 def _short(rate: Rate) -> str:

@@ -402,8 +402,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("words", "why"),
         [
-            (["evaluate", "--folds", "2", "--leave-one-out"], "parted in one way"),
-            (["evaluate", "--folds", "2", "--last", "0.3"], "parted in one way"),
+            (["evaluate", "--folds", "2", "--leave-one-out"], "split in one way"),
+            (["evaluate", "--folds", "2", "--last", "0.3"], "split in one way"),
             (["evaluate", "--folds", "500"], "500 folds of 400 records; give 2 to 400"),
             (["query", *QUERY, "--allow", ","], "names no solution"),
             (["query", "--case", '{"price": 1, "price": 2}'], "stands twice"),

@@ -55,7 +55,7 @@ class TestCycle:
     def test_the_same_for_people(self, cbr, cars_db: Path) -> None:
         assert "400 rows" in cbr("info", cars_db).out
         asked = cbr("query", cars_db, "--case", CASE)
-        for words in ("Retrieved", "Local similarity", "Proposal", "What speaks against it"):
+        for words in ("Retrieved", "Local similarity", "Proposal", "Evidence against it"):
             assert words in asked.out
         words = ["--case", CASE, "--solution", "buy", "--outcome", "2.5"]
         assert "retained as case 401" in cbr("retain", cars_db, *words).out

@@ -641,12 +641,12 @@ class TestReport:
 
 
 def test_the_progress_line() -> None:
-    from cbr.cli.evolve_command import said
+    from cbr.cli.commands.evolve import progress_line
     from cbr.evolve.record import Generation
 
     rows, scores = np.ones((2, 3)), [np.array([0.5, 0.7]), np.array([0.1, 0.1])]
     last = Generation(1, 4, rows, ["a", "b"], scores, 0)
-    line = said(Told(4, 10, last, 5_000, 20.0, "turn"), since=4)
+    line = progress_line(Told(4, 10, last, 5_000, 20.0, "turn"), since=4)
     assert line == "generation 4 of 10, best +0.600, spread 0.500, 250 turns/s, 0:30 left"
 
 

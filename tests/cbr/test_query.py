@@ -12,7 +12,7 @@ from conftest import CARS_PLUGIN
 
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, EmptyStage, NoSuchName
-from cbr.plots.answer import draw_answer
+from cbr.plots import draw_answer
 from cbr.plugging.plugins import Plugins
 from cbr.retrieval.retriever import retriever_of
 from cbr.reusing.explanation import explain
@@ -249,9 +249,11 @@ class TestQueryOfADecision:
         assert cbr(*words).code == 2  # nobody here has brought that word
         words[2] = "--record"
         answer = cbr(*words)
-        assert "Trip 3, decision 0 (out), asked of all other trips" in answer.out
-        assert "Really done: wait (not as proposed, probability 0), which earned -2." in answer.out
-        assert "really done   earned" in answer.out
+        assert "Trip 3, decision 0 (out), retrieved from all other trips" in answer.out
+        assert (
+            "Actual solution: wait (not as proposed, probability 0), which earned -2." in answer.out
+        )
+        assert "actual   earned" in answer.out
 
     def test_private_features_of_a_hidden_one_are_not_compared(self, cbr, trips) -> None:
         words = ["query", trips.path, "--record", 3, "--decision", 1]
@@ -260,7 +262,7 @@ class TestQueryOfADecision:
         assert answer["lacking"] == {"stop": 0.0}
         shown = cbr(*words)
         assert "hidden, so not compared: mood" in shown.err
-        assert "(out, hidden in part)" in shown.out
+        assert "(out, partly hidden)" in shown.out
 
     def test_a_record_goes_by_its_domains_word(self, cbr, cars_db: Path) -> None:
         by_word = cbr("query", cars_db, "--row", 12, "--json", "--plugin", CARS_PLUGIN)
@@ -341,7 +343,7 @@ class TestManySolutions:
     def test_what_was_done_is_shown_all_the_same(self, cbr, many: Path) -> None:
         shown = cbr("query", many, "--record", 9, "--policy", "top?k=1").out
         assert "7 solutions of probability 0 not shown." in shown
-        assert "Really done: s8 (not as proposed, probability 0)" in shown
+        assert "Actual solution: s8 (not as proposed, probability 0)" in shown
 
     def test_few_are_all_shown(self, cbr, cars_db: Path) -> None:
         assert "not shown" not in cbr("query", cars_db, "--case", CASE).out
@@ -351,8 +353,8 @@ class TestNothingSimilar:
     def test_it_is_said(self, cbr, trips: Casebase) -> None:
         words = ["query", trips.path, "--stage", "out", "--case", "x=7"]
         shown = cbr(*words).out
-        assert "nothing is similar" in shown
-        assert "nearest" not in shown
+        assert "none is similar" in shown
+        assert "most similar" not in shown
         assert "Local similarity" not in shown
         assert "no case with another solution is similar at all" in shown
         assert cbr(*words, "--json").json["neighbours"][0]["similarity"] == 0
@@ -419,7 +421,7 @@ def test_a_fallback_is_named(cbr, cars_db) -> None:
     """Where nothing comes up to the threshold, the answer does not look as if something did."""
     words = ["query", cars_db, "--case", "price=7000,age=6,mileage=90,power=90,fuel=diesel"]
     far = cbr(*words, "--policy", "threshold?above=0.9999&fallback=3")
-    assert "(none comes up to 0.9999, so the nearest)" in " ".join(far.out.split())
+    assert "(none is above 0.9999, so the most similar)" in " ".join(far.out.split())
     json = [*words, "--json"]
     assert cbr(*json, "--policy", "threshold?above=0.9999&fallback=3").json["fallback"] == 0.9999
     for policy in ("threshold?above=0.2", "top?k=3", "radius?above=0.3"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN, ROOT
 
-from cbr.cli.app import make_app
+from cbr.cli import make_app
 from cbr.plugging import hookspecs
 from cbr.plugging.plugins import KINDS, Plugins
 

@@ -331,7 +331,7 @@ class TestInterrupted:
         process.send_signal(getattr(signal, blow))
         _, said = process.communicate(timeout=30)
         assert b"Traceback" not in said
-        assert blow == "SIGKILL" or b"Interrupted; what was written is whole" in said
+        assert blow == "SIGKILL" or b"Interrupted; everything written so far is complete" in said
         until(lambda: not any(is_running(worker) for worker in workers))
         assert build([log], out, limit=3_000).records <= 3_000
         assert check(out) == []

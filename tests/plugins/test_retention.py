@@ -47,9 +47,9 @@ from cbr_casper.values.labels import label, unlabelled
 from cbr_casper.values.table_models import Worlds
 from cbr_holdem.cards import UNKNOWN
 from cbr_holdem.situation.pending import Pending
+from cbr_holdem.table import BOARD, FOLDED, HOLE, PLAYERS, Tables
 from cbr_holdem.table.game import STREETS, Game
 from cbr_holdem.table.hand import Hand
-from cbr_holdem.table.rules import BOARD, FOLDED, HOLE, PLAYERS, Tables
 
 NO_LIMIT = Game("nolimit", 50, 100)
 

@@ -1,13 +1,16 @@
-"""``cbr weights``: the sets that plugins bring, one of them, and one as a casebase's default."""
+"""``cbr weights``: list sets of weights, show one, or make one the default of a casebase."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.options import File, Json, Stage
+from cbr.cli.options import File, Json
 from cbr.cli.output import emit, lines, note, table
+
+if TYPE_CHECKING:
+    from cbr.cli.app import App
 
 _Named = Annotated[
     str, typer.Argument(metavar="NAME|FILE", help="A set, or a weights file.", show_default=False)
@@ -22,12 +25,15 @@ _Given = Annotated[
 ]
 
 
-def add(app: typer.Typer) -> None:
+_Stage = Annotated[str | None, typer.Option(help="Only this stage; default: all they name.")]
+
+
+def add(app: App) -> None:
     group = typer.Typer(
         rich_markup_mode=None,
         no_args_is_help=True,
         epilog="Example: cbr weights list",
-        help="Sets of feature weights: which there are, and the default of a casebase.",
+        help="List sets of weights, show one, or make one the default.",
     )
     group.command("list", epilog="Example: cbr weights list --json")(list_sets)
     group.command("show", epilog="Example: cbr weights show general --json > mine.json")(show)
@@ -36,11 +42,11 @@ def add(app: typer.Typer) -> None:
 
 
 def list_sets(json: Json = False) -> None:
-    """The sets of weights that plugins bring."""
+    """List the sets of weights that plugins bring."""
     from cbr.plugging.plugins import default_plugins
 
     plugins = default_plugins()
-    plugins.named("weight set")  # one name twice is an error here too
+    plugins.named("weight set")  # raises if two sets have one name
     found: list[dict[str, Any]] = [
         {
             "name": given.called,
@@ -56,7 +62,7 @@ def list_sets(json: Json = False) -> None:
         emit({"sets": found})
         return
     if not found:
-        lines("No plugin that is loaded brings weights.")
+        lines("No loaded plugin brings weights.")
     table(
         "",
         ["name", "domain", "stages", "plugin", "made by"],
@@ -74,7 +80,7 @@ def list_sets(json: Json = False) -> None:
 
 
 def show(weights: _Named, json: Json = False) -> None:
-    """The weights of a set or a file, by feature and stage; with --json as a weights file."""
+    """Show the weights of a set or a file, by feature and stage; --json prints a weights file."""
     from cbr.weights import find_weights
 
     given = find_weights(weights)
@@ -92,10 +98,10 @@ def show(weights: _Named, json: Json = False) -> None:
     lines(*(f"{key}: {value}" for key, value in given.provenance.items()))
 
 
-def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = False) -> None:
-    """Make weights the default of a casebase: of every stage that they name, or of one.
+def set_default(file: File, weights: _Given, stage: _Stage = None, json: Json = False) -> None:
+    """Make weights the default of a casebase, for every stage that they name or for one.
 
-    The cases and their digest stay. An index that was built for the former weights is stale.
+    Cases and digests do not change. An index that was built for the former weights becomes stale.
     """
     from cbr.plugging.plugins import default_plugins
     from cbr.store.casebase import Casebase
@@ -116,7 +122,7 @@ def set_default(file: File, weights: _Given, stage: Stage = None, json: Json = F
         lines(f"{file} has these weights already")
         return
     have = "has" if len(changed) == 1 else "have"
-    lines(f"{file}: {', '.join(changed)} {have} other weights now, by {weights}")
+    lines(f"{file}: {', '.join(changed)} {have} new weights, by {weights}")
     stale = [saved for saved in states if saved.state == "stale" and saved.stage in changed]
     if stale:
         kinds = ", ".join(f"{saved.kind} of {saved.stage}" for saved in stale)

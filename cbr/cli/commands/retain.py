@@ -1,50 +1,61 @@
-"""``cbr retain``: what comes after a proposal, on one casebase."""
+"""``cbr retain``: revise a decision by its outcome, and keep it as a case."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.options import CaseValues, File, Json, Stage, situation
+from cbr.cli.options import CASE, File, Json, Stage, situation
 from cbr.cli.output import cell, emit, lines
 
-_Solution = Annotated[str, typer.Option(help="What was done.")]
-_Outcome = Annotated[float | None, typer.Option(help="What it earned.")]
+if TYPE_CHECKING:
+    from cbr.cli.app import App
+
+_Case = Annotated[list[str], CASE]
+_Solution = Annotated[str, typer.Option(help="The solution that was chosen.")]
+_Outcome = Annotated[float | None, typer.Option(help="What it earned; if known.")]
 _Rule = Annotated[
-    str, typer.Option(metavar="SPEC", help="Keep it: always, novel?above=0.999, earned?above=0.")
+    str,
+    typer.Option(
+        metavar="SPEC", help="When to keep it: always, novel?above=0.999 or earned?above=0."
+    ),
 ]
 
 
-def add(app: typer.Typer) -> None:
+def add(app: App) -> None:
     app.command(
         "retain",
-        epilog="Example: cbr retain casebases/cars.db --case price=7000,age=6,... "
-        "--solution buy --outcome 4.5 --rule novel",
+        epilog="Example: cbr retain casebases/cars.db --solution buy --outcome 4.5 "
+        "--case price=7000,age=6,mileage=90,power=90,fuel=diesel,owners=1",
     )(retain)
 
 
 def retain(
     file: File,
-    case: CaseValues,
+    case: _Case,
     solution: _Solution,
     outcome: _Outcome = None,
     stage: Stage = None,
     rule: _Rule = "always",
     json: Json = False,
 ) -> None:
-    """Score a decision by what it earned, and keep it as a case if the rule says so."""
+    """Revise a decision by its outcome, and keep it as a case.
+
+    The outcome is compared with that of the retrieved cases. The rule may keep the decision only if
+    no case is much like it (novel), or only if it earned enough (earned).
+    """
     from cbr.retrieval.retriever import retrieve
     from cbr.store.casebase import Casebase
-    from cbr.upkeep.retention import retain as keep
+    from cbr.upkeep.retention import retain as run
     from cbr.upkeep.revision import revise
 
     with Casebase.open(file, write=True) as base:
         chosen = base.stage(stage)
         target = situation(case, base.case_type(chosen))
-        with base.transaction():  # so that nobody else retains the same between the two
+        with base.transaction():  # so that no other process retains the same case in between
             revision = revise(retrieve(base, chosen, target), solution, outcome)
-            number = keep(base, chosen, revision, rule)
+            number = run(base, chosen, revision, rule)
     if json:
         emit(
             {

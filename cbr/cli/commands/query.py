@@ -3,79 +3,80 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cbr.cli.answer import show_answer
-from cbr.cli.options import File, Json, Similarity, Stage, Weights, similarities, situation
+from cbr.cli.options import CASE, File, Json, Similarity, Stage, Weights, similarities, situation
 from cbr.cli.output import emit, lines, note
 
 if TYPE_CHECKING:
-    from cbr.plugging.plugins import Plugins
+    from cbr.cli.app import App
     from cbr.reusing.hidden_solutions import Lacking
     from cbr.store.casebase import Casebase
-    from cbr.store.decisions import Decision
 
-_Case = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--case", metavar="K=V,...", help="The situation, feature by feature; or a JSON object."
-    ),
-]
+_Case = Annotated[list[str] | None, CASE]
 _Decision = Annotated[
-    int | None,
-    typer.Option(min=0, help="Which decision of the record; may be left out where it has one."),
+    int | None, typer.Option(min=0, help="Decision of the record; needed if it has several.")
 ]
 _Policy = Annotated[
     str, typer.Option(metavar="SPEC", help="Retrieval policy, e.g. threshold?above=0.9 or top?k=5.")
 ]
 _Reuse = Annotated[str, typer.Option(metavar="SPEC", help="Reuse policy, e.g. majority.")]
-_Allow = Annotated[str, typer.Option(metavar="S,...", help="Solutions that are allowed.")]
+_Allow = Annotated[
+    str, typer.Option(metavar="S,...", help="Solutions that may be proposed; default: all.")
+]
 _Missing = Annotated[
     str,
     typer.Option(
         metavar="hidden|refuse",
-        help="Solutions that only hidden decisions have: as often as these take them, or an error.",
+        help="For solutions that only hidden decisions have: use their frequency among these "
+        "(hidden), or stop with an error (refuse).",
     ),
 ]
-_Index = Annotated[str, typer.Option(metavar="SPEC", help="Index that proposes candidates.")]
-_Show = Annotated[int, typer.Option(min=1, help="How many neighbours to show.")]
+_Index = Annotated[
+    str, typer.Option(metavar="SPEC", help="Index that finds candidates, e.g. exact or faiss-hnsw.")
+]
+_Show = Annotated[int, typer.Option(min=1, help="Number of neighbours to show.")]
 _Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the answer.")]
 
-_WAYS = ("hidden", "refuse")
+_MISSING = ("hidden", "refuse")
 
 
-def add(app: typer.Typer, plugins: Plugins, asked: bool) -> None:
-    """The command; what plugins call a record only where it is asked for, for speed."""
-    epilog = "Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel"
-    app.command("query", epilog=epilog)(_with_record_names(plugins, asked))
+def add(app: App) -> None:
+    app.command(
+        "query", epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel"
+    )(_with_record_names(app))
 
 
-def _with_record_names(plugins: Plugins, asked: bool) -> Any:
-    """The command with --record, which goes by the words of the loaded case types as well."""
+def _with_record_names(app: App) -> Callable[..., None]:
+    """The command whose option --record can also be given by what loaded case types call a record,
+    such as --hand."""
     own = list(inspect.signature(query, eval_str=True).parameters.values())
     taken = {parameter.name for parameter in own}
     words = {"record": None}
-    for plugin, case_type in plugins.given("case type") if asked else ():
+    for plugin, case_type in app.plugins.given("case type") if app.calls("query") else ():
         word = case_type.record
         if word in taken - {"record"}:
-            plugins.blame(plugin, f"records called {word!r}: --{word} is an option of query itself")
+            app.plugins.blame(
+                plugin, f"records called {word!r}: --{word} is an option of query itself"
+            )
         else:
             words.setdefault(word)
     option = typer.Option(
         *(f"--{word.replace('_', '-')}" for word in words),
         min=1,
         max=2**63 - 1,
-        help="A decision of this record, asked of all other records.",
+        help="Take a decision of this record, and retrieve from all other records.",
     )
     kind: Any = Annotated[int | None, option]
     named = [p.replace(annotation=kind) if p.name == "record" else p for p in own]
 
-    def command(**given: Any) -> None:
-        return query(**given)
+    def command(**options: Any) -> None:
+        return query(**options)
 
     command.__doc__ = query.__doc__
     command.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
@@ -99,16 +100,16 @@ def query(
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
-    """Retrieve the cases most like a situation, propose a solution, and explain both.
+    """Retrieve similar cases, propose a solution, explain both.
 
     The situation is given by --case, or is that of a decision in the casebase: then its whole
-    record is left out, and what was really done stands beside the proposal. A feature that is not
-    given is not compared, unless a loaded plugin computes it from the others.
+    record is left out of retrieval, and what was really done is shown beside the proposal. A
+    feature that is not given is not compared, unless a loaded plugin computes it from the others.
     """
     import dataclasses
 
-    from cbr.errors import BadValue, NoSuchName
-    from cbr.plots.answer import draw_answer, verify_picture
+    from cbr.plots.answer import draw_answer
+    from cbr.plots.style import verify_picture
     from cbr.retrieval.retriever import retriever_of
     from cbr.reusing.explanation import explain
     from cbr.reusing.hidden_solutions import lacking_in
@@ -116,24 +117,16 @@ def query(
     from cbr.store.casebase import Casebase
     from cbr.store.decisions import decision_of, vectors_without
 
-    if (case is None) == (record is None):
-        raise BadValue(
-            "give either --case with a situation, or --record with the number of a record"
-        )
-    if decision is not None and record is None:
-        raise BadValue("--decision is one of a record; give --record with its number as well")
+    _verify_target(case, record, decision)
+    allowed = _allowed(allow)
+    _verify_missing(missing)
     if plot is not None:
         verify_picture(plot)
-    if missing not in _WAYS:
-        raise NoSuchName("way with --missing", missing, _WAYS)
-    allowed = [name.strip() for name in allow.split(",") if name.strip()] or None
-    if allow and not allowed:
-        raise BadValue(f"--allow {allow!r} names no solution; give some, or leave it out")
     with Casebase.open(file) as base, base.reading():
         made = None if record is None else decision_of(base, record, decision, stage)
         chosen = base.stage(stage) if made is None else made.stage
         target = situation(case or (), base.case_type(chosen)) if made is None else made.values
-        mine = retriever_of(
+        retriever = retriever_of(
             base,
             chosen,
             weights=weights,
@@ -142,10 +135,10 @@ def query(
             index=index,
             vectors=None if record is None else vectors_without(base, chosen, record),
         )
-        lacking = lacking_in(base, mine, without=record)
+        lacking = lacking_in(base, retriever, without=record)
         if lacking is not None and missing == "refuse":
             _refuse(base, chosen, lacking, allowed)
-        retrieved = mine(target)
+        retrieved = retriever(target)
         proposal = propose(retrieved, reuse, allowed=allowed, lacking=lacking)
         answer = explain(retrieved, proposal, show, base=base, lacking=lacking, decision=made)
         word = base.case_types[0].record
@@ -155,18 +148,42 @@ def query(
         emit(dataclasses.asdict(answer) | {"plot": None if plot is None else str(plot)})
         return
     if answer.unknown:
-        note(f"{_why_open(made)}, so not compared: {', '.join(answer.unknown)}")
+        why = "not given" if made is None else "hidden"
+        note(f"{why}, so not compared: {', '.join(answer.unknown)}")
     show_answer(answer, word)
     if plot is not None:
         lines(f"drawn in {plot}")
 
 
-def _why_open(made: Decision | None) -> str:
-    return "not given" if made is None else "hidden"
+def _verify_target(case: list[str] | None, record: int | None, decision: int | None) -> None:
+    from cbr.errors import BadValue
+
+    if (case is None) == (record is None):
+        raise BadValue(
+            "give either --case with a situation, or --record with the number of a record"
+        )
+    if decision is not None and record is None:
+        raise BadValue("--decision is one of a record; give --record with its number as well")
+
+
+def _verify_missing(missing: str) -> None:
+    from cbr.errors import NoSuchName
+
+    if missing not in _MISSING:
+        raise NoSuchName("way with --missing", missing, _MISSING)
+
+
+def _allowed(allow: str) -> list[str] | None:
+    from cbr.errors import BadValue
+
+    allowed = [name.strip() for name in allow.split(",") if name.strip()] or None
+    if allow and not allowed:
+        raise BadValue(f"--allow {allow!r} names no solution; give some, or leave it out")
+    return allowed
 
 
 def _refuse(base: Casebase, stage: str, lacking: Lacking, allowed: Collection[str] | None) -> None:
-    """An error if solutions that the cases lack could be proposed."""
+    """Raise if a solution that only hidden decisions have could be proposed."""
     from cbr.errors import BadValue
 
     names = [name for name in lacking.solutions if allowed is None or name in allowed]
@@ -174,9 +191,9 @@ def _refuse(base: Casebase, stage: str, lacking: Lacking, allowed: Collection[st
         return
     every = base.case_type(stage).solutions
     rest = [s for s in every if s not in names and (allowed is None or s in allowed)]
-    leave = f"leave that out by --allow {','.join(rest)}, " if rest else ""
+    exclude = f"exclude that by --allow {','.join(rest)}, " if rest else ""
     raise BadValue(
         f"no case of stage {stage!r} has solution {' or '.join(map(repr, names))}, which hidden "
-        f"decisions have; {leave}take how often it is done from them by --missing hidden, or add "
+        f"decisions have; {exclude}use its frequency among them by --missing hidden, or add "
         "records that hide nothing"
     )

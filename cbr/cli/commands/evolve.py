@@ -1,9 +1,9 @@
-"""``cbr evolve`` and ``cbr evolve-report``: weights from contests, and what happened on the way."""
+"""``cbr evolve``: weights that earn more, found by contests in an arena."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,45 +11,48 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.options import Dask, File, Json, Workers
+from cbr.cli.options import Dask, File, Json, WeightsOut, Workers
 from cbr.cli.output import emit, lines, table, waiting
 
 if TYPE_CHECKING:
+    from cbr.cli.app import App
     from cbr.evolve.experiment import Evolved
     from cbr.evolve.run import Tell, Told
 
 _Plan = Annotated[
-    str, typer.Option(metavar="NAME", help="How to search: robust, genetic, or a plugin's plan.")
+    str, typer.Option(metavar="NAME", help="Search plan: robust, genetic, or one of a plugin.")
 ]
 _Arena = Annotated[
     list[str] | None,
     typer.Option(
         "--arena",
         metavar="SPEC",
-        help="Where weights are tried; several times for several arenas. Default: the plan's, or "
-        "one for the casebase's domain.",
+        help="Arena in which weights are tried; repeat it for several. Default: that of the plan, "
+        "or one for the domain of the casebase.",
     ),
 ]
 _Objective = Annotated[
-    str, typer.Option(metavar="mean|worst", help="What counts in several arenas.")
+    str, typer.Option(metavar="mean|worst", help="Which score counts over several arenas.")
 ]
-_Runs = Annotated[int | None, typer.Option(min=1, help="Searches; winners meet in further ones.")]
-_Generations = Annotated[int | None, typer.Option(min=1, help="Generations of a run, at most.")]
+_Runs = Annotated[
+    int | None, typer.Option(min=1, help="Number of searches; winners start further ones.")
+]
+_Generations = Annotated[int | None, typer.Option(min=1, help="Generations of a search, at most.")]
 _Trials = Annotated[
     int | None,
     typer.Option(
         "--hands",
         "--trials",
         min=1,
-        help="Trials (hands, cases) that a row has in a generation; in its first round, where "
-        "there are several.",
+        help="Trials (hands, cases) of each individual in a generation; in the first round, if "
+        "the plan has several.",
     ),
 ]
-_Population = Annotated[int | None, typer.Option(min=2, help="Individuals of a generation.")]
+_Population = Annotated[int | None, typer.Option(min=2, help="Individuals in a generation.")]
 _Set = Annotated[
     str,
     typer.Option(
-        "--set", metavar="NAME=VALUE,...", help="Other settings of the plan: copies=1,pairs=4."
+        "--set", metavar="NAME=VALUE,...", help="Other settings of the plan, e.g. copies=1,pairs=4."
     ),
 ]
 _Start = Annotated[
@@ -57,43 +60,33 @@ _Start = Annotated[
     typer.Option(
         "--start",
         metavar="NAME|FILE",
-        help="Weights to start from and compare with, beside the casebase's own and those of "
-        "plugins; several times for several.",
+        help="Weights to start from and compare with, beside those of the casebase and of "
+        "plugins, and instead of learned ones. May be repeated.",
     ),
 ]
 _Report = Annotated[
     int | None,
-    typer.Option(min=1, help="Fresh trials of each set of weights in the end."),
+    typer.Option(min=1, help="Fresh trials of each set of weights at the end."),
 ]
-_Seed = Annotated[int, typer.Option(min=0, max=2**62, help="Seed of everything that is drawn.")]
+_Seed = Annotated[int, typer.Option(min=0, max=2**62, help="Seed of all random numbers.")]
 _Run = Annotated[
     Path | None,
-    typer.Option(metavar="RUN.db", help="The run file. Default: beside the weights, W.run.db."),
+    typer.Option(metavar="RUN.db", help="The run file; default: beside the weights, W.run.db."),
 ]
-_Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run file, if it is there.")]
-_Out = Annotated[Path, typer.Option(metavar="W.json", help="Where to write the weights.")]
-_RunFile = Annotated[
-    Path, typer.Argument(metavar="RUN.db", help="A run of `cbr evolve`.", show_default=False)
-]
-_Plot = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Draw figures into this folder, as PNG.")
-]
+_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run file, if it exists.")]
 
 
-def add(app: typer.Typer) -> None:
+def add(app: App) -> None:
     app.command(
         "evolve",
         epilog="Example: cbr evolve casebases/sample.db --generations 2 --hands 200 "
         "--out evolved.json",
     )(evolve)
-    app.command(
-        "evolve-report", epilog="Example: cbr evolve-report evolved.run.db --plot pictures"
-    )(evolve_report)
 
 
 def evolve(
     file: File,
-    out: _Out,
+    out: WeightsOut,
     plan: _Plan = "robust",
     arena: _Arena = None,
     objective: _Objective = "mean",
@@ -111,43 +104,36 @@ def evolve(
     resume: _Resume = False,
     json: Json = False,
 ) -> None:
-    """Search for feature weights that earn more, and judge them on deals that no search saw.
+    """Search for feature weights that earn more in an arena.
 
-    The plan robust starts from the casebase's own weights, those of plugins, and weights that it
-    learns from the cases (unless --start names others). It compares rows on the same deals, and
-    replaces its champion only when the difference is more than luck. Every generation goes into the
-    run file, and --resume continues there to the same result, whatever the number of workers.
+    The plan robust starts from the weights of the casebase, those of plugins, and weights learned
+    from the cases (unless --start is given). It compares individuals on the same trials and
+    replaces its champion only by one that is significantly better. Every generation is kept in the
+    run file; --resume continues from there to the same result, with any number of workers. The
+    weights found are tested on trials that no search has used.
     """
     from cbr.errors import BadValue
     from cbr.evolve.experiment import evolve as search
     from cbr.evolve.plans import plan_named
-    from cbr.spec import pairs
     from cbr.weights import verify_can_save
     from cbr.workers import executor
 
-    changes: dict[str, object] = {
+    settings = {
         "runs": runs,
         "generations": generations,
         "trials": hands,
         "population": population,
         "report": report,
     }
-    given = {name: value for name, value in changes.items() if value is not None}
-    for name, value in pairs(set_, "--set").items():
-        if name in given:
-            raise BadValue(f"{name!r} is given twice, once in --set")
-        given[name] = value
-    chosen = plan_named(plan).changed(given)
+    chosen = plan_named(plan).changed(_merged(settings, set_))
     verify_can_save(out)
     place = run or out.with_suffix(".run.db")
     if place.absolute() == out.absolute():
         raise BadValue(f"{out} cannot be both the weights and the run; give --run another name")
     with (
         executor(workers, dask) as pool,
-        waiting(
-            "compiling what is needed, once on a machine; that takes up to a minute", 20.0
-        ) as arrived,
-        _progress(arrived) as tell,
+        waiting(after=20.0) as started,
+        _progress(started) as tell,
     ):
         found = search(
             file,
@@ -167,6 +153,19 @@ def evolve(
         emit(_plain(found, out, place))
         return
     _show(found, out, place)
+
+
+def _merged(options: Mapping[str, int | None], more: str) -> dict[str, object]:
+    """The settings of the plan that options give, and those of --set."""
+    from cbr.errors import BadValue
+    from cbr.spec import pairs
+
+    given: dict[str, object] = {n: value for n, value in options.items() if value is not None}
+    for name, value in pairs(more, "--set").items():
+        if name in given:
+            raise BadValue(f"{name!r} is given twice, once in --set")
+        given[name] = value
+    return given
 
 
 def _plain(found: Evolved, out: Path, place: Path) -> dict[str, Any]:
@@ -193,46 +192,49 @@ def _show(found: Evolved, out: Path, place: Path) -> None:
             for one in found.judged
         ],
     )
-    lines(f"wrote {out}; what happened: cbr evolve-report {place}")
+    lines(f"wrote {out}; for details of the run: cbr evolve-report {place}")
     if found.usage:
         lines(f"use: {found.usage}")
 
 
 @contextmanager
-def _progress(arrived: Any) -> Iterator[Tell]:
-    """A line with generation, best, spread, rate and time left on a terminal; nothing elsewhere."""
+def _progress(started: Callable[[], None]) -> Iterator[Tell]:
+    """A line with generation, best, spread, rate and time left on a terminal; nothing elsewhere.
+
+    The first report ends the wait (`started`).
+    """
     if not sys.stderr.isatty():
-        yield lambda told: arrived()
+        yield lambda _: started()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(
         BarColumn(bar_width=8),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[line]}"),
         console=Console(stderr=True),
         transient=True,
     )
     with bar:
-        task = bar.add_task("evolving", total=None, told="")
+        task = bar.add_task("evolving", total=None, line="")
         first: list[int] = []
 
         def tell(told: Told) -> None:
-            arrived()
+            started()
             if not first:
                 first.append(told.over)
             bar.update(
                 task,
                 completed=told.over,
                 total=told.of or None,
-                told=said(told, told.over - first[0]),
+                line=progress_line(told, told.over - first[0]),
             )
 
         yield tell
 
 
-def said(told: Told, since: int) -> str:
-    """What a progress line says, where so many generations were over since this process began."""
+def progress_line(told: Told, since: int) -> str:
+    """The text of the progress line; `since` generations ended since this process began."""
     parts = [told.doing or f"generation {told.over} of {told.of}"]
     if told.last is not None:
         best = float(told.last.scores[told.last.best].mean())
@@ -243,26 +245,3 @@ def said(told: Told, since: int) -> str:
         left = (told.of - told.over) * told.seconds / since
         parts.append(f"{int(left) // 60}:{int(left) % 60:02d} left")
     return ", ".join(parts)
-
-
-def evolve_report(file: _RunFile, plot: _Plot = None, json: Json = False) -> None:
-    """What happened in a run: each generation with its spread, and what luck alone would show.
-
-    Where the plan was published, its figures stand beside ours.
-    """
-    from cbr.evolve.report import report_of
-    from cbr.evolve.runfile import RunFile
-
-    with RunFile.open(file) as run:
-        found = report_of(run)
-        drawn = []
-        if plot is not None:
-            from cbr.plots.evolution import draw
-
-            drawn = draw(run, found, plot)
-    if json:
-        emit({**asdict(found), "drawn": [str(path) for path in drawn]})
-        return
-    for title, heads, rows in found.tables():
-        table(title, heads, rows)
-    lines(*(f"wrote {path}" for path in drawn))

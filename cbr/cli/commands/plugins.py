@@ -1,4 +1,4 @@
-"""``cbr plugins`` and ``cbr plugins new``: what is loaded, and a starter for one's own."""
+"""``cbr plugins``: what is loaded; ``cbr plugins new``: a plugin to start from."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from cbr.cli.options import Json
 from cbr.cli.output import complain, emit, lines, table
 
 if TYPE_CHECKING:
+    from cbr.cli.app import App
     from cbr.plugging.plugins import Plugins
 
 _Kind = Annotated[
     str, typer.Argument(help="similarity, feature, policy, case-type or arena.", show_default=False)
 ]
 _Type = Annotated[
-    str, typer.Option("--type", metavar="TYPE", help="Case type that a feature is for.")
+    str, typer.Option("--type", metavar="TYPE", help="Case type that the feature is for.")
 ]
-_Target = Annotated[Path, typer.Argument(metavar="FILE.py", show_default=False)]
+_Target = Annotated[
+    Path, typer.Argument(metavar="FILE.py", help="File to write.", show_default=False)
+]
 
 
-def add(app: typer.Typer, plugins: Plugins) -> None:
+def add(app: App) -> None:
     group = typer.Typer(
         rich_markup_mode=None,
         epilog="Example: cbr plugins --json",
-        help="List the plugins: where each comes from, and what it adds.",
+        help="List the plugins, where each comes from and what it adds.",
     )
 
     @group.callback(invoke_without_command=True)
     def show(context: typer.Context, json: Json = False) -> None:
         if context.invoked_subcommand is None:
-            _show(plugins, json)
+            _show(app.plugins, json)
 
     group.command("new", epilog="Example: cbr plugins new similarity my_measure.py")(new)
     app.add_typer(group, name="plugins")
@@ -81,7 +84,7 @@ def _adds(registered: dict[str, list[str]]) -> str:
 
 
 def new(kind: _Kind, file: _Target, type: _Type = "", json: Json = False) -> None:
-    """Write a working plugin to start from, with its test beside it."""
+    """Write a working plugin to start from, and its test beside it."""
     from cbr.plugging.plugins import default_plugins
     from cbr.plugging.starters import write_starter
     from cbr.store.definitions import case_types_of

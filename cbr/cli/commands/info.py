@@ -1,8 +1,8 @@
-"""``cbr info`` and ``cbr check``: what a casebase holds, and whether it is sound."""
+"""``cbr info``: what a casebase holds."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,36 +11,39 @@ from cbr.cli.options import File, Json
 from cbr.cli.output import count, emit, lines, show_reasons, table
 
 if TYPE_CHECKING:
+    from cbr.case import Feature
+    from cbr.cli.app import App
     from cbr.store.casebase import Casebase
 
-
-#: Cases of a stage that are compared with each other without being asked to.
+#: Cases of a stage up to which distinct ones are counted without --distinct.
 _MANY = 200_000
 _Distinct = Annotated[
-    bool, typer.Option("--distinct", help="Count distinct cases also where there are very many.")
+    bool, typer.Option("--distinct", help="Count distinct cases even in very large stages.")
 ]
 #: Rows of a section that are shown; JSON has all.
 _MOST_ROWS = 20
 
 
-def add(app: typer.Typer) -> None:
+def add(app: App) -> None:
     app.command("info", epilog="Example: cbr info casebases/cars.db --json")(info)
-    app.command("check", epilog="Example: cbr check casebases/cars.db")(check)
-    app.command("export", epilog="Example: cbr export casebases/cars.db --to csv")(export)
 
 
 def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
-    """What a casebase holds."""
+    """Show the cases, features, sources and indices of a casebase."""
     from cbr.store.casebase import Casebase
 
     with Casebase.open(file) as base, base.reading():
         found = _describe(base, distinct)
     if json:
         emit(found)
-        return
+    else:
+        _show(found)
+
+
+def _show(found: Mapping[str, Any]) -> None:
     records = found["records"]
     lines(
-        f"{file}: {found['domain']} cases from {count(found[records], records[:-1])}, "
+        f"{found['file']}: {found['domain']} cases from {count(found[records], records[:-1])}, "
         f"write version {found['write_version']}"
     )
     stages = [
@@ -70,15 +73,20 @@ def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
     sources = [(s["name"], s["reader"], s[records]) for s in found["sources"]]
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
-    for title, section in found["sections"].items():
+    _show_sections(found["sections"])
+    for name, stage in found["stages"].items():
+        lines(f"digest of {name}: {stage['digest'] or '-'}")
+
+
+def _show_sections(sections: Mapping[str, Any]) -> None:
+    """The sections of plugins; those in lower case are for scripts that read the JSON."""
+    for title, section in sections.items():
         if title[:1].islower():
-            continue  # for scripts
+            continue
         rows = list(section.items() if isinstance(section, dict) else enumerate(section, 1))
         table(title, [], [(str(name), _plain(value)) for name, value in rows[:_MOST_ROWS]])
         if len(rows) > _MOST_ROWS:
             lines(f"... and {len(rows) - _MOST_ROWS:,} more (--json has all)")
-    for name, stage in found["stages"].items():
-        lines(f"digest of {name}: {stage['digest'] or '-'}")
 
 
 def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
@@ -88,7 +96,7 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
     sections: dict[str, Any] = {}
     plugins = default_plugins()
     for plugin, given in plugins.call("cbr_info", casebase=base):
-        problem = _not_sections(given)
+        problem = _problem_of_sections(given)
         if problem:
             plugins.blame(plugin, f"cbr_info gave {problem}")
         else:
@@ -102,7 +110,7 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
     stages = {stage: _describe_stage(base, stage, distinct) for stage in base.stages}
     for stage, taken in hidden.items():
         stages[stage]["hidden"] = taken
-    # A plugin's sections stand beside the rest, where they do not take its names.
+    # The sections of plugins come first, so that they cannot replace what follows.
     return sections | {
         "file": str(base.path),
         "domain": base.domain,
@@ -123,8 +131,8 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
     }
 
 
-def _not_sections(given: Any) -> str:
-    """What is wrong with sections that a plugin gave; nothing if they can be shown."""
+def _problem_of_sections(given: Any) -> str:
+    """What is wrong with the sections that a plugin gave; "" if they can be shown."""
     import json
 
     if given is None:
@@ -167,8 +175,9 @@ def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any
     }
 
 
-def _kind(feature: Any) -> str:
-    if feature.is_number:
+def _kind(feature: Feature) -> str:
+    """The values that a feature takes."""
+    if feature.range:
         low, high = feature.range
         return f"{low:g} to {high:g} {feature.unit}".strip()
     return " | ".join(feature.values) or "text"
@@ -182,40 +191,6 @@ def _plain(value: Any) -> Any:
 
 def _shares(solutions: dict[str, int]) -> str:
     total = sum(solutions.values()) or 1
-    # The blank does not break, so that a name and its share stay on one line.
+    # Lines do not break at such a space, so a name and its share stay together.
     shares = (f"{name} {100 * n / total:.0f} %" for name, n in solutions.items() if n)
     return ", ".join(share.replace(" ", "\N{NO-BREAK SPACE}") for share in shares)
-
-
-def export(
-    file: File,
-    to: Annotated[str, typer.Option(help="csv, parquet, or a case source that writes (phh).")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for csv and parquet, else file; default: beside it.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Hand a casebase on: its cases as tables, or the records they came from."""
-    from cbr.store.exports import export as run
-
-    files = run(file, to, out)
-    if json:
-        emit({"file": str(file), "to": to, "files": files})
-        return
-    table("", ["file", "rows"], files.items())
-
-
-def check(file: File, json: Json = False) -> None:
-    """Whether a casebase is sound: exit code 0 if it is, 1 with the findings if not.
-
-    An index that is stale is no finding: it is not used, and `cbr info` shows it.
-    """
-    from cbr.upkeep.soundness import check as run
-
-    findings = run(Path(file))
-    if json:
-        emit({"file": str(file), "sound": not findings, "findings": findings})
-    else:
-        lines(*findings, f"{file} is {'not sound' if findings else 'sound'}")
-    if findings:
-        raise typer.Exit(1)

@@ -1,0 +1,175 @@
+"""``cbr build``: from files of cases to a casebase."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cbr.cli.options import Dask, Features, Json, Workers
+from cbr.cli.output import (
+    complain,
+    count,
+    emit,
+    lines,
+    note,
+    progress,
+    show_reasons,
+    table,
+    waiting,
+)
+
+if TYPE_CHECKING:
+    from cbr.building.pipeline import BuildReport
+    from cbr.cli.app import App
+    from cbr.typing import Progress
+
+_Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
+_Type = Annotated[
+    str, typer.Option("--type", metavar="TYPE", help="Case type, or a domain that has several.")
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.db", help="The casebase; default: named after the first file."),
+]
+_Reader = Annotated[
+    str,
+    typer.Option(help="Case source that reads all files; default: chosen by each file's content."),
+]
+_Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Stop at the first unusable record; earlier batches are kept."),
+]
+_Limit = Annotated[int | None, typer.Option(min=1, help="Read at most this many records.")]
+_KnownOnly = Annotated[
+    bool,
+    typer.Option("--known-only", help="Leave out decisions whose private features are hidden."),
+]
+
+
+def add(app: App) -> None:
+    app.command(
+        "build", epilog="Example: cbr build casebases/sample.phhs --out casebases/sample.db"
+    )(_with_plugin_options(app))
+
+
+def _with_plugin_options(app: App) -> Callable[..., None]:
+    """The command with the options that case sources and case types bring."""
+    own = list(inspect.signature(build, eval_str=True).parameters.values())[:-1]
+    taken = {parameter.name for parameter in own}
+    extra: dict[str, inspect.Parameter] = {}
+    plugins = app.plugins
+    called = app.calls("build")
+    for plugin, thing in (
+        (*plugins.given("case source"), *plugins.given("case type")) if called else ()
+    ):
+        for option in thing.options:
+            if option.name in taken:
+                plugins.blame(plugin, f"option --{option.name} is taken by build itself")
+                continue
+            declared = typer.Option("--" + option.name.replace("_", "-"), help=option.help)
+            kind: Any = Annotated[option.type | None, declared]
+            # The reader knows the default: an option that is not given is not passed on.
+            extra.setdefault(
+                option.name,
+                inspect.Parameter(
+                    option.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
+                ),
+            )
+
+    def command(**options: Any) -> None:
+        return build(**options)
+
+    command.__doc__ = build.__doc__
+    command.__signature__ = inspect.Signature([*own, *extra.values()])  # type: ignore[attr-defined]
+    return command
+
+
+def build(
+    files: _Sources,
+    type: _Type = "",
+    out: _Out = None,
+    features: Features = "",
+    reader: _Reader = "",
+    strict: _Strict = False,
+    limit: _Limit = None,
+    known_only: _KnownOnly = False,
+    workers: Workers = 1,
+    dask: Dask = "",
+    json: Json = False,
+    **reader_options: Any,
+) -> None:
+    """Build a casebase from files of cases, or add new records.
+
+    Plugins bring the readers (`cbr plugins`). One is chosen by the content of each file, also
+    inside .gz, .bz2, .xz, .zst and .tar archives. A table (.csv or .tsv) has one case a row, in
+    columns named after the features, `solution` and, if known, `outcome`.
+    """
+    from cbr.building.pipeline import build as run
+    from cbr.workers import executor
+
+    target = out or _default_out(files[0])
+    with (
+        executor(workers, dask) as pool,
+        progress("building", "records") as tell,
+        waiting(after=6.0) as started,
+    ):
+        report = run(
+            files,
+            target,
+            type,
+            features=features,
+            reader=reader,
+            options={name: value for name, value in reader_options.items() if value is not None},
+            strict=strict,
+            limit=limit,
+            known_only=known_only,
+            executor=pool,
+            progress=_first_ends(started, tell),
+        )
+    for sentence in report.notes:
+        note(sentence)
+    for path in report.unreadable:
+        complain(f"no reader for {path}; it was left out")
+    if json:
+        emit(vars(report))
+    else:
+        _show(report, target)
+
+
+def _show(report: BuildReport, target: Path) -> None:
+    new = count(report.records, f"new {report.record}")
+    lines(f"{target}: {new}, {report.known:,} known already")
+    if report.hidden:
+        stages = {**report.cases, **report.hidden}
+        found = [(s, report.cases[s], report.hidden[s]) for s in report.features if s in stages]
+        table(
+            "",
+            ["stage", "new cases", "hidden", "known share"],
+            [(s, c, h, f"{100 * c / (c + h):.1f} %") for s, c, h in found],
+        )
+    else:
+        table("", ["stage", "new cases"], report.cases.items())
+    show_reasons(report.skipped)
+    table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
+
+
+def _first_ends(started: Callable[[], None], tell: Progress | None) -> Progress:
+    """Progress that is shown, if there is a terminal, and whose first call ends the wait."""
+
+    def report(done: float, total: float, count: int) -> None:
+        started()
+        if tell:
+            tell(done, total, count)
+
+    return report
+
+
+def _default_out(first: Path) -> Path:
+    from cbr.files.compression import plain_name
+
+    name = (Path(plain_name(first.resolve())).stem or "casebase") + ".db"
+    return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
