@@ -11,7 +11,6 @@ if it is there); without any, hands played at random here. The flop table must h
 from __future__ import annotations
 
 import lzma
-import os
 import re
 import subprocess
 import sys
@@ -23,16 +22,13 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benches import Row
+from benches import Row, data_folder
 from cbr.building import build
 from cbr.store import Casebase
 
-ROOT = Path(__file__).parent.parent.parent
-
 
 def rows(full: bool) -> list[Row]:
-    named = os.environ.get("CBR_BENCH_DATA")
-    data = Path(named) if named else ROOT.parent / "shared" / "data"
+    data = data_folder()
     with TemporaryDirectory() as folder:
         work = Path(folder)
         if not data.is_dir():

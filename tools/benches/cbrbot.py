@@ -18,13 +18,14 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from benches import Row, compare
+from benches import ROOT, Row, compare, compare_rates
 from benches.retrieval import numpy_scan
 from benches.tables import rlcard_calls
 from cbr.building import build
@@ -37,7 +38,6 @@ from cbr_arena.match import Match, play, sittings
 from cbr_arena.players import players_of
 from cbr_holdem.table.game import STREETS
 
-ROOT = Path(__file__).parent.parent.parent
 _SEATS, _PEER_HANDS, _LOGGED, _DEALS = 9, 20, 20_000, 200
 
 
@@ -87,13 +87,13 @@ def _hands(what: str, file: Path, hands: int, duplicate: bool) -> Row:
             room.play(sitting)
 
     peer = rlcard_calls(_SEATS, _PEER_HANDS)
-    row = compare(what, ours, "rlcard, calls", peer, repeat=3)
-    told = room.bots[0].figures.take()
-    cases = [told[f"{street} cases"] for street in STREETS]
+    row = compare_rates(
+        what, ours, "rlcard, calls", peer, per=hands, peer_per=_PEER_HANDS, repeat=3
+    )
+    figures = room.bots[0].figures.take()
+    cases = [figures[f"{street} cases"] for street in STREETS]
     mean = sum(figure.total for figure in cases) / sum(figure.weight for figure in cases)
-    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
-    found = f"{what}, {mean:.0f} cases found"
-    return Row(found, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    return replace(row, what=f"{what}, {mean:.0f} cases found")
 
 
 def _decision(file: Path, stage: str, asked: int = 50) -> Row:

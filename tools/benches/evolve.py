@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benches import Row, compare
+from benches import Row, compare_rates
 from benches.cbrbot import bench_casebase
 from benches.tables import rlcard_calls
 from cbr.evolve import Genome
@@ -57,9 +57,10 @@ def _self_play(file: Path, hands: int) -> Row:
         weights = rng.integers(0, 101, (_SEATS, genes)).astype(np.float64)
         contest.play(weights, hands // contest.trials, int(rng.integers(2**60)))
 
-    row = compare("self-play of nine new rows", ours, "rlcard, calls", peer, repeat=3)
-    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
-    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    what = "self-play of nine new rows"
+    return compare_rates(
+        what, ours, "rlcard, calls", peer, per=hands, peer_per=_PEER_HANDS, repeat=3
+    )
 
 
 def _genes(file: Path) -> int:
@@ -89,9 +90,10 @@ def _paired(file: Path, count: int, deals: int) -> Row:
         for sitting in sittings(match, some, room):
             room.play(sitting)
 
-    row = compare(f"{count} rows among eight loki", ours, "a match for each", peer, repeat=2)
-    mine, theirs = 1e6 * count * deals / row.ours, 1e6 * deals / row.peer
-    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    what = f"{count} rows among eight loki"
+    return compare_rates(
+        what, ours, "a match for each", peer, per=count * deals, peer_per=deals, repeat=2
+    )
 
 
 def _workers(file: Path, runs: int) -> list[Row]:

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benches import Row, compare
+from benches import ROOT, Row, compare, data_folder
 from cbr.building import build
 from cbr.errors import CbrError
 from cbr.retrieval import (
@@ -50,9 +50,10 @@ from cbr.retrieval import (
 from cbr.store import Casebase, Vectors, group
 from cbrkit_peer import Job, Timed
 
-ROOT = Path(__file__).parent.parent.parent
 Floats = NDArray[np.float64]
 
+#: Queries of numpy, which takes long for one.
+_FEW = 10
 #: Generated cases, and which indices find their way among them.
 GROWN = {
     100_000: ("exact", "faiss-ivf", "faiss-hnsw"),
@@ -74,8 +75,7 @@ def rows(full: bool) -> list[Row]:
 
 
 def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
-    named = os.environ.get("CBR_BENCH_DATA")
-    data = (Path(named) if named else ROOT.parent / "shared" / "data") / "nine_seat_bots.tar.xz"
+    data = data_folder() / "nine_seat_bots.tar.xz"
     logs = [work / "mixed.log", work / "even.log"]
     if data.is_file():
         with tarfile.open(data) as archive:
@@ -108,12 +108,13 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
         mine.many(codes, weights)
         held_cases = mine.many(codes, weights).cases.mean()
         found.append(
-            _compared(
+            compare(
                 f"{stage} batch, {what} weights, {held_cases:.0f} cases found",
                 partial(mine.many, codes, weights),
-                queries,
-                partial(_each, scan, codes[:10], weights[:10]),
-                10,
+                "numpy",
+                partial(_each, scan, codes[:_FEW], weights[:_FEW]),
+                per=queries,
+                peer_per=_FEW,
             )
         )
     # Situations that never were, each value from another case: most have nothing near.
@@ -122,24 +123,26 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
     )
     far = (mine.many(strange).most_similar <= 0.97).mean()
     found.append(
-        _compared(
+        compare(
             f"{stage} batch, {far:.0%} find nothing above 0.97",
             partial(mine.many, strange),
-            queries,
-            partial(_each, scan, strange[:10], own[:10]),
-            10,
+            "numpy",
+            partial(_each, scan, strange[:_FEW], own[:_FEW]),
+            per=queries,
+            peer_per=_FEW,
         )
     )
     if stage == "preflop":
         names = [feature.name for feature in mine.vectors.case_type.indexed]
         targets = [dict(zip(names, map(float, row), strict=True)) for row in codes[:100]]
         found.append(
-            _compared(
+            compare(
                 "preflop single",
                 lambda: [mine(target) for target in targets],
-                len(targets),
-                partial(_each, scan, codes[:10], own[:10]),
-                10,
+                "numpy",
+                partial(_each, scan, codes[:_FEW], own[:_FEW]),
+                per=len(targets),
+                peer_per=_FEW,
             )
         )
         found += _against_cbrkit(mine, codes)
@@ -239,15 +242,6 @@ def timed_cbrkit(job: Job) -> Timed | None:
 def _each(scan: Callable[..., Any], codes: NDArray[np.float32], weights: Floats) -> None:
     for target, weight in zip(codes, weights, strict=True):
         scan(target, weight)
-
-
-def _compared(
-    what: str, ours: Callable[[], Any], many: int, peer: Callable[[], Any], few: int
-) -> Row:
-    """Microseconds a query."""
-    row = compare(what, ours, "numpy", peer)
-    mine, theirs = row.ours / many, row.peer / few
-    return Row(what, mine, "numpy", theirs, theirs / mine, "us")
 
 
 def numpy_scan(mine: Retriever) -> Callable[[NDArray[np.float32], Floats], NDArray[Any]]:
