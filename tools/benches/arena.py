@@ -1,9 +1,9 @@
 """The arena: nine-seat limit hands a second at tables of one bot, decisions of slow ones, workers.
 
 The peer is rlcard's limit game for nine, played by a loop that always calls (or checks): what a
-table costs there without any bot; for decisions, its environment with agents that get the state of
-their seat. Each deal is played once, so that no bot can answer for copies of itself. Two workers
-are compared with two matches side by side, each by one worker.
+table costs there without any bot. For decisions it is rlcard's environment with agents that get the
+state of their seat. Each deal is played once, so that no bot can reuse an answer for its copies.
+Two workers are compared with two matches side by side, each by one worker.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """`cbr build` on one core, SQLite included, against PokerKit parsing and replaying the same hands.
 
-Where rows are what counts, the peer is sqlite-utils inserting the finished rows, which is the least
-that any builder must do. The last row compares a build with two workers to two builds side by side.
+Where writing rows takes most of the time, the peer is sqlite-utils inserting the finished rows,
+which is the least that any builder must do. The last row compares a build with two workers to two
+builds side by side.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
-if it is there); without any, hands played at random here. The flop table must have been built
-(`cbr tables build`), or it is strengths that are measured.
+if it is there); without any, hands played at random here. Build the flop table first (`cbr tables
+build`): without it, most of the time goes into computing hand strengths.
 """
 
 from __future__ import annotations

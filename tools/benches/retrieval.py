@@ -5,8 +5,8 @@ weights and with random ones. The peer is numpy as one would write it: float32, 
 feature, every case compared by the same measures, the nearest found by argpartition. Where cbrkit
 is installed, or CBR_BENCH_PYTHON names a Python that has it, it is the peer of one more row.
 
-The long version adds cases made from those of the flop with a little noise, up to ten million: what
-a query costs there beside what it costs among 100,000, and the recall of what FAISS finds.
+The long version adds up to ten million cases, made from those of the flop with a little noise. It
+compares the cost of a query with that among 100,000 cases, and shows the recall of FAISS.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
 if it is there); without any, hands played at random here.
@@ -117,7 +117,7 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
                 peer_per=_FEW,
             )
         )
-    # Situations that never were, each value from another case: most have nothing near.
+    # Situations that never occurred, each value from another case: most have no similar case.
     strange = np.column_stack(
         [column[rng.integers(0, len(held), queries)] for column in held.values.T]
     )
@@ -185,7 +185,7 @@ def _index(kind: str, grown: Retriever) -> Index:
 
 
 def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:
-    """What is retrieved, and microseconds a query, the best of three."""
+    """What is retrieved, and microseconds a query, best of three."""
     found = mine.many(asked)
     seconds = []
     for _ in range(3):
