@@ -431,7 +431,7 @@ class TestProcess:
             [sys.executable, "-c", "from cbr.cli import main; main()", *map(str, words)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,  # only against a hang
             env=os.environ | environment,
         )
 
