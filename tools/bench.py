@@ -2,7 +2,8 @@
 
 A figure is a ratio to a peer measured in the same run, interleaved, best of several, with the
 peer's objects built before the clock starts; above 1 means ours is better. A bench is a module in
-tools/benches with one function, `rows(full)`.
+tools/benches with one function, `rows(full)`. CBR_BENCH_PYTHON may name a Python with the newest
+cbrkit, which may need a later Python than this project.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benches import Row
+from cbr import CbrError
 
 FOLDER = Path(__file__).parent / "benches"
 
@@ -31,6 +33,8 @@ def main() -> None:
         rows: list[Row] = importlib.import_module(f"benches.{given.name}").rows(given.full)
     except ModuleNotFoundError as error:
         parser.exit(2, f"Error: no {error.name} to compare with; pip install -e '.[bench]'\n")
+    except CbrError as error:
+        parser.exit(2, f"Error: {error}\n")
     if given.json:
         print(json.dumps({"bench": given.name, "rows": [asdict(row) for row in rows]}, indent=2))
         return

@@ -7,10 +7,13 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
+
+from cbr.cli import waiting
 
 CASE = "price=7000,age=6,mileage=90,power=90,fuel=diesel,owners=1"
 NEAR = """
@@ -389,6 +392,37 @@ def test_every_command_has_help_with_an_example(cbr, command: str) -> None:
     assert "--json" in answer.out
 
 
+def test_each_command_has_a_module_of_its_name() -> None:
+    from cbr.cli import commands, make_app
+    from cbr.plugging import Plugins
+
+    app = make_app(Plugins())
+    names = {one.name for one in (*app.registered_commands, *app.registered_groups)}
+    [folder] = map(Path, commands.__path__)
+    modules = {path.stem for path in folder.glob("[a-z]*.py")}
+    assert names == {name.replace("_", "-") for name in modules}
+
+
+class TestWaiting:
+    """The note about a long wait, which must not depend on the machine where programs read it."""
+
+    def test_a_pipe_gets_none(self, capsys) -> None:
+        with waiting("compiling", after=0.0):
+            assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+        assert capsys.readouterr() == ("", "")
+
+    def test_a_terminal_gets_it(self, monkeypatch) -> None:
+        noted: list[str] = []
+        said = threading.Event()
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        monkeypatch.setattr("cbr.cli.output.note", lambda text: (noted.append(text), said.set()))
+        with waiting("compiling", after=0.0):
+            assert said.wait(60)
+        with waiting("nothing", after=3600.0) as done:
+            done()
+        assert noted == ["compiling"]
+
+
 class TestProcess:
     """What only a process of its own can show."""
 
@@ -397,7 +431,7 @@ class TestProcess:
             [sys.executable, "-c", "from cbr.cli import main; main()", *map(str, words)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,  # only against a hang
             env=os.environ | environment,
         )
 

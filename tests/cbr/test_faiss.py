@@ -454,6 +454,7 @@ def test_the_command_says_what_it_needs(cbr, things: Path) -> None:
     assert "give --kind" in cbr("index", things, "--kind", "ivf", "--measure").err
     assert "did you mean 'hnsw'" in cbr("index", things, "--kind", "hnws").err
     assert "give both" in cbr("index", things, "--kind", "ivf", "--plot", "x.png").err
+    assert "a picture is called" in cbr("index", things, "--measure", "--plot", "x.nonsense").err
 
 
 def test_measuring(cbr, things: Path, tmp_path: Path) -> None:

@@ -318,7 +318,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["--report", "--apply"], "--report drops nothing"),
+            (["--report", "--apply"], "--report removes nothing"),
             (["--plot", "x.png"], "--plot draws the --report"),
         ],
     )

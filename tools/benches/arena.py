@@ -1,9 +1,9 @@
 """The arena: nine-seat limit hands a second at tables of one bot, decisions of slow ones, workers.
 
 The peer is rlcard's limit game for nine, played by a loop that always calls (or checks): what a
-table costs there without any bot; for decisions, its environment with agents that get the state of
-their seat. Each deal is played once, so that no bot can answer for copies of itself. Two workers
-are compared with two matches side by side, each by one worker.
+table costs there without any bot. For decisions it is rlcard's environment with agents that get the
+state of their seat. Each deal is played once, so that no bot can reuse an answer for its copies.
+Two workers are compared with two matches side by side, each by one worker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from benches import Row, compare
+from benches import Row, compare, compare_rates
 from benches.tables import rlcard_calls
 from cbr.workers import executor
 from cbr_arena import Match, Views, build, play, players_of, sittings
@@ -62,9 +62,10 @@ def _hands(spec: str, hands: int) -> Row:
         seed[0] += 1
         play(Match(players_of([f"{spec}*{_SEATS}"]), hands=hands, seed=seed[0], duplicate=False))
 
-    row = compare(f"nine {spec}", ours, "rlcard, calls", peer, repeat=3)
-    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
-    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    what = f"nine {spec}"
+    return compare_rates(
+        what, ours, "rlcard, calls", peer, per=hands, peer_per=_PEER_HANDS, repeat=3
+    )
 
 
 def _decisions(what: str, bot: Any, hands: int) -> Row:
@@ -79,9 +80,10 @@ def _decisions(what: str, bot: Any, hands: int) -> Row:
             room.play(sitting)
 
     ours()
-    asked, peer = counted.asked, _RlcardViews()
+    decisions, peer = counted.asked, _RlcardViews()
     row = compare(f"{what} among eight call", ours, "rlcard, states", peer, repeat=3)
-    mine, theirs = 1e6 * asked / row.ours, 1e6 * peer.asked / row.peer
+    # How many decisions the peer makes in a call is known only now.
+    mine, theirs = 1e6 * decisions / row.ours, 1e6 * peer.asked / row.peer
     return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "decisions/s")
 
 

@@ -1,17 +1,17 @@
 """`cbr build` on one core, SQLite included, against PokerKit parsing and replaying the same hands.
 
-Where rows are what counts, the peer is sqlite-utils inserting the finished rows, which is the least
-that any builder must do. The last row compares a build with two workers to two builds side by side.
+Where writing rows takes most of the time, the peer is sqlite-utils inserting the finished rows,
+which is the least that any builder must do. The last row compares a build with two workers to two
+builds side by side.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
-if it is there); without any, hands played at random here. The flop table must have been built
-(`cbr tables build`), or it is strengths that are measured.
+if it is there); without any, hands played at random here. Build the flop table first (`cbr tables
+build`): without it, most of the time goes into computing hand strengths.
 """
 
 from __future__ import annotations
 
 import lzma
-import os
 import re
 import subprocess
 import sys
@@ -23,15 +23,13 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benches import Row
-from cbr import Casebase, build
-
-ROOT = Path(__file__).parent.parent.parent
+from benches import Row, data_folder
+from cbr.building import build
+from cbr.store import Casebase
 
 
 def rows(full: bool) -> list[Row]:
-    named = os.environ.get("CBR_BENCH_DATA")
-    data = Path(named) if named else ROOT.parent / "shared" / "data"
+    data = data_folder()
     with TemporaryDirectory() as folder:
         work = Path(folder)
         if not data.is_dir():

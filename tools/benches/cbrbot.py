@@ -1,11 +1,11 @@
 """The CBR bot: nine of them at a table, one decision with its explanation, labels, memory.
 
 Hands are compared with rlcard's limit game for nine, played by a loop that always calls or checks:
-what a table costs there without any bot; so are labels, a roll-out being a hand that is played to
-its end. In a match each deal is played in every seat, and nine equal bots meet each decision nine
-times, which they remember; once with every deal played once, where they cannot. A decision is
-compared with numpy comparing every case, which explains nothing. Memory is that of a process which
-plays a match, beside one with bots that call.
+what a table costs there without any bot. So are labels, since a roll-out is a hand played to its
+end. A match is timed twice: with every deal played in every seat, where nine equal bots meet each
+decision nine times and reuse the answer, and with every deal played once, where they cannot. A
+decision is compared with numpy, which scans all cases and explains nothing. Memory is that of a
+process that plays a match, compared with one whose bots only call.
 
 The casebase is the file that CBR_BENCH_CASEBASE names, or else built here once, from 20,000 hands
 of `loki`, and kept in casebases/.
@@ -18,13 +18,14 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from benches import Row, compare
+from benches import ROOT, Row, compare, compare_rates
 from benches.retrieval import numpy_scan
 from benches.tables import rlcard_calls
 from cbr import Casebase, build, explain, reuse
@@ -33,7 +34,6 @@ from cbr.retrieval import retriever_of
 from cbr_arena import Match, play, players_of, sittings, write_log
 from cbr_holdem.table import STREETS
 
-ROOT = Path(__file__).parent.parent.parent
 _SEATS, _PEER_HANDS, _LOGGED, _DEALS = 9, 20, 20_000, 200
 
 
@@ -83,17 +83,17 @@ def _hands(what: str, file: Path, hands: int, duplicate: bool) -> Row:
             room.play(sitting)
 
     peer = rlcard_calls(_SEATS, _PEER_HANDS)
-    row = compare(what, ours, "rlcard, calls", peer, repeat=3)
-    told = room.bots[0].figures.take()
-    cases = [told[f"{street} cases"] for street in STREETS]
+    row = compare_rates(
+        what, ours, "rlcard, calls", peer, per=hands, peer_per=_PEER_HANDS, repeat=3
+    )
+    figures = room.bots[0].figures.take()
+    cases = [figures[f"{street} cases"] for street in STREETS]
     mean = sum(figure.total for figure in cases) / sum(figure.weight for figure in cases)
-    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
-    found = f"{what}, {mean:.0f} cases found"
-    return Row(found, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    return replace(row, what=f"{what}, {mean:.0f} cases found")
 
 
 def _decision(file: Path, stage: str, asked: int = 50) -> Row:
-    """Milliseconds for one decision of the casebase, asked again."""
+    """Milliseconds for one situation of the casebase: retrieval, proposal and explanation."""
     with Casebase.open(file) as base:
         mine = retriever_of(base, stage)
     vectors = mine.vectors
@@ -116,7 +116,7 @@ def _decision(file: Path, stage: str, asked: int = 50) -> Row:
 
 
 def _labels(file: Path, cases: int) -> Row:
-    """By what a longer run takes more than a shorter one, so that no start is in it."""
+    """From the difference of a longer and a shorter run, which leaves the start out."""
     with TemporaryDirectory() as folder:
         copy = Path(folder) / "labelled.db"
         shutil.copyfile(file, copy)
@@ -125,8 +125,8 @@ def _labels(file: Path, cases: int) -> Row:
             quick = ("--rounds", 1, "--hands", 10_000, "--deals", _DEALS, "--seed", 1)
             seconds.append(_run("label", copy, "--cases", many, *quick)[0])
             actions.append(_actions(copy))
-    # The first run may compile, and finds answers. The others start alike, and do a quarter and
-    # three quarters.
+    # The first run may compile, and computes the best responses. The other two start alike, and
+    # label a quarter and three quarters of the cases.
     more = (actions[2] - actions[1]) - (actions[1] - actions[0])
     ours = more / (seconds[2] - seconds[1])
     calls = rlcard_calls(_SEATS, _PEER_HANDS)
@@ -157,7 +157,7 @@ def _memory(file: Path, hands: int) -> Row:
 
 def _run(*command: Any) -> tuple[float, float]:
     """Seconds and megabytes that a command of `cbr` takes, in a process of its own."""
-    # Of its own: what the operating system says of a process begins with what started it.
+    # A new process each time: the peak memory of a process includes that of its parent at the fork.
     code = (
         "import re, sys; from cbr.cli import main\n"
         "try: main()\n"

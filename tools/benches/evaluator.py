@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benches import Row, compare
+from benches import Row, compare_rates
 from cbr_holdem.cards import evaluate, name
 
 
@@ -25,7 +25,15 @@ def rows(full: bool) -> list[Row]:
         def ours(hands: object = hands) -> None:
             evaluate(hands)  # type: ignore[arg-type]
 
-        row = compare(f"{size}-card batch", ours, "eval7", peer)
-        mine, other = count / row.ours, few / row.peer  # microseconds for all -> millions a second
-        found.append(Row(row.what, mine, row.peer_name, other, mine / other, "M hands/s"))
+        row = compare_rates(
+            f"{size}-card batch",
+            ours,
+            "eval7",
+            peer,
+            per=count,
+            peer_per=few,
+            scale=1e-6,
+            unit="M hands/s",
+        )
+        found.append(row)
     return found

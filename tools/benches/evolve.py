@@ -1,11 +1,11 @@
 """Evolution: self-play of nine rows of weights, many rows on the same deals, workers, memory.
 
 Self-play is compared with rlcard's limit game for nine, played by a loop that always calls: what a
-table costs there without any bot. Every generation has other weights, so nothing is known when it
-begins. Rows that are tried among `loki` on the same deals are compared with the same rows as bots
-of matches of their own. Two workers are compared with two searches side by side, each by one
-worker; the memory of a worker with the limit of 600 MB. With --full the published self-play plan
-is run as a whole, and compared with eight minutes.
+table costs there without any bot. Every generation has other weights, so no answer can be reused
+from the one before. Rows of weights tried among `loki` on the same deals are compared with matches
+of one such row each. Two workers are compared with two searches side by side, each by one worker,
+and the memory of a worker with its limit of 600 MB. With --full the whole published self-play plan
+is run, and compared with its limit of eight minutes.
 
 The casebase is the file that CBR_BENCH_CASEBASE names, or else that of the bench `cbrbot`.
 """
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benches import Row, compare
+from benches import Row, compare_rates
 from benches.cbrbot import bench_casebase
 from benches.tables import rlcard_calls
 from cbr import Casebase
@@ -56,9 +56,10 @@ def _self_play(file: Path, hands: int) -> Row:
         weights = rng.integers(0, 101, (_SEATS, genes)).astype(np.float64)
         contest.play(weights, hands // contest.trials, int(rng.integers(2**60)))
 
-    row = compare("self-play of nine new rows", ours, "rlcard, calls", peer, repeat=3)
-    mine, theirs = 1e6 * hands / row.ours, 1e6 * _PEER_HANDS / row.peer
-    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    what = "self-play of nine new rows"
+    return compare_rates(
+        what, ours, "rlcard, calls", peer, per=hands, peer_per=_PEER_HANDS, repeat=3
+    )
 
 
 def _genes(file: Path) -> int:
@@ -67,7 +68,7 @@ def _genes(file: Path) -> int:
 
 
 def _paired(file: Path, count: int, deals: int) -> Row:
-    """Hands of rows each second: near each other, as in a search, on the same deals."""
+    """Hands a second of rows with similar weights, as in a search, on the same deals."""
     contest = ARENA.contest(file, Spec.parse("holdem?against=loki*8&style=casper"))
     with Casebase.open(file) as base:
         start = Genome.of(base).row(base)
@@ -88,13 +89,14 @@ def _paired(file: Path, count: int, deals: int) -> Row:
         for sitting in sittings(match, some, room):
             room.play(sitting)
 
-    row = compare(f"{count} rows among eight loki", ours, "a match for each", peer, repeat=2)
-    mine, theirs = 1e6 * count * deals / row.ours, 1e6 * deals / row.peer
-    return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    what = f"{count} rows among eight loki"
+    return compare_rates(
+        what, ours, "a match for each", peer, per=count * deals, peer_per=deals, repeat=2
+    )
 
 
 def _workers(file: Path, runs: int) -> list[Row]:
-    """By what a longer search takes more than a shorter one, so that no start is in it."""
+    """From the difference of a longer and a shorter search, which leaves the start out."""
     short, long = 1, 4
     with TemporaryDirectory() as folder:
         place = Path(folder)
@@ -151,7 +153,7 @@ def _start(command: str, file: Path, *words: Any) -> subprocess.Popen[str]:
 
 
 def _watch(parents: Sequence[int], most: list[float]) -> None:
-    """The most that any child of these processes ever held, while they are there."""
+    """Record the peak memory of any child of these processes, as long as they run."""
     while True:
         going = False
         for status in Path("/proc").glob("[0-9]*/status"):

@@ -2,10 +2,11 @@
 
 The casebase is built from one log and asked for the decisions of another, with CASPER's hand-picked
 weights and with random ones. The peer is numpy as one would write it: float32, a column for each
-feature, every case compared by the same measures, the nearest found by argpartition.
+feature, every case compared by the same measures, the nearest found by argpartition. Where cbrkit
+is installed, or CBR_BENCH_PYTHON names a Python that has it, it is the peer of one more row.
 
-The long version adds cases made from those of the flop with a little noise, up to ten million: what
-a query costs there beside what it costs among 100,000, and the recall of what FAISS finds.
+The long version adds up to ten million cases, made from those of the flop with a little noise. It
+compares the cost of a query with that among 100,000 cases, and shows the recall of FAISS.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
 if it is there); without any, hands played at random here.
@@ -14,8 +15,12 @@ if it is there); without any, hands played at random here.
 from __future__ import annotations
 
 import dataclasses
-import importlib
+import importlib.util
+import json
+import math
 import os
+import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benches import Row, compare
-from cbr import Casebase, build
+from benches import ROOT, Row, compare, data_folder
+from cbr import CbrError
+from cbr.building import build
 from cbr.retrieval import (
     FaissIndex,
     Index,
@@ -41,11 +47,12 @@ from cbr.retrieval import (
     recalls,
     retriever_of,
 )
-from cbr.store import Vectors, group
+from cbr.store import Casebase, Vectors, group
 from cbr.typing import Floats
+from cbrkit_peer import Job, Timed
 
-ROOT = Path(__file__).parent.parent.parent
-
+#: Queries of numpy, which takes long for one.
+_FEW = 10
 #: Generated cases, and which indices find their way among them.
 GROWN = {
     100_000: ("exact", "faiss-ivf", "faiss-hnsw"),
@@ -67,8 +74,7 @@ def rows(full: bool) -> list[Row]:
 
 
 def _casebases(work: Path, hands: int) -> tuple[Path, Path]:
-    named = os.environ.get("CBR_BENCH_DATA")
-    data = (Path(named) if named else ROOT.parent / "shared" / "data") / "nine_seat_bots.tar.xz"
+    data = data_folder() / "nine_seat_bots.tar.xz"
     logs = [work / "mixed.log", work / "even.log"]
     if data.is_file():
         with tarfile.open(data) as archive:
@@ -100,38 +106,41 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
         mine.many(codes, weights)
         held_cases = mine.many(codes, weights).cases.mean()
         found.append(
-            _compared(
+            compare(
                 f"{stage} batch, {what} weights, {held_cases:.0f} cases found",
                 partial(mine.many, codes, weights),
-                queries,
-                partial(_each, scan, codes[:10], weights[:10]),
-                10,
+                "numpy",
+                partial(_each, scan, codes[:_FEW], weights[:_FEW]),
+                per=queries,
+                peer_per=_FEW,
             )
         )
-    # Situations that never were, each value from another case: most have nothing near.
+    # Situations that never occurred, each value from another case: most have no similar case.
     strange = np.column_stack(
         [column[rng.integers(0, len(held), queries)] for column in held.values.T]
     )
     far = (mine.many(strange).most_similar <= 0.97).mean()
     found.append(
-        _compared(
+        compare(
             f"{stage} batch, {far:.0%} find nothing above 0.97",
             partial(mine.many, strange),
-            queries,
-            partial(_each, scan, strange[:10], own[:10]),
-            10,
+            "numpy",
+            partial(_each, scan, strange[:_FEW], own[:_FEW]),
+            per=queries,
+            peer_per=_FEW,
         )
     )
     if stage == "preflop":
         names = [feature.name for feature in mine.vectors.case_type.indexed]
         targets = [dict(zip(names, map(float, row), strict=True)) for row in codes[:100]]
         found.append(
-            _compared(
+            compare(
                 "preflop single",
                 lambda: [mine(target) for target in targets],
-                len(targets),
-                partial(_each, scan, codes[:10], own[:10]),
-                10,
+                "numpy",
+                partial(_each, scan, codes[:_FEW], own[:_FEW]),
+                per=len(targets),
+                peer_per=_FEW,
             )
         )
         found += _against_cbrkit(mine, codes)
@@ -174,7 +183,7 @@ def _index(kind: str, grown: Retriever) -> Index:
 
 
 def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:
-    """What is retrieved, and microseconds a query, the best of three."""
+    """What is retrieved, and microseconds a query, best of three."""
     found = mine.many(asked)
     seconds = []
     for _ in range(3):
@@ -185,50 +194,52 @@ def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, 
 
 
 def _against_cbrkit(mine: Retriever, codes: NDArray[np.float32]) -> list[Row]:
-    """Against cbrkit on the same cases with the same measures, where it is installed."""
-    try:
-        cbrkit: Any = importlib.import_module("cbrkit")
-    except ImportError:
+    """Against cbrkit on the same cases with the same measures, where a Python has it."""
+    vectors = mine.vectors
+    peer = timed_cbrkit(
+        {
+            "names": [feature.name for feature in vectors.case_type.indexed],
+            "cases": np.repeat(vectors.values, np.diff(vectors.start), axis=0).tolist(),
+            "query": codes[0].tolist(),
+            "measures": [(bound.measure.name, dict(bound.parameters)) for bound in mine.measures],
+            "weights": mine.weights.tolist(),
+            "limit": 100,
+        }
+    )
+    if peer is None:
         return []
-    names = [feature.name for feature in mine.vectors.case_type.indexed]
-    rows = np.repeat(mine.vectors.values, np.diff(mine.vectors.start), axis=0).tolist()
-    cases = {place: dict(zip(names, row, strict=True)) for place, row in enumerate(rows)}
-    measures = {
-        name: _of_two(partial(bound.measure.function, **bound.prepared))
-        for name, bound in zip(names, mine.measures, strict=True)
-    }
-    weights = dict(zip(names, mine.weights.tolist(), strict=True))
-    mean = cbrkit.sim.aggregator("mean", weights)
-    similarity = cbrkit.sim.attribute_value(attributes=measures, aggregator=mean)
-    theirs = cbrkit.retrieval.build(similarity, limit=100)
-    target = dict(zip(names, codes[0].tolist(), strict=True))
-    start = time.process_time()
-    cbrkit.retrieval.apply(cases, target, theirs)
-    peer = time.process_time() - start
-    mine.many(codes)
+    found = mine.many(codes)
+    if not math.isclose(found.most_similar[0], peer["best"], abs_tol=1e-6):
+        raise CbrError(f"cbrkit finds {peer['best']}, this engine {found.most_similar[0]}")
     start = time.process_time()
     mine.many(codes)
     ours = (time.process_time() - start) / len(codes)
-    return [Row("preflop batch", ours * 1e6, "cbrkit", peer * 1e6, peer / ours, "us")]
+    theirs = peer["seconds"]
+    return [Row("preflop batch", ours * 1e6, peer["peer"], theirs * 1e6, theirs / ours, "us")]
 
 
-def _of_two(measure: Callable[..., float]) -> Callable[[float, float], float]:
-    """cbrkit wants to see functions of just two values."""
-    return lambda x, y: measure(x, y)
+def timed_cbrkit(job: Job) -> Timed | None:
+    """cbrkit's time for a query, in the Python that CBR_BENCH_PYTHON names, or in this one; None
+    if this one is used and has no cbrkit."""
+    named = os.environ.get("CBR_BENCH_PYTHON")
+    if not named and importlib.util.find_spec("cbrkit") is None:
+        return None
+    done = subprocess.run(
+        [named or sys.executable, str(ROOT / "tools" / "cbrkit_peer.py")],
+        input=json.dumps(job),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise CbrError(f"cbrkit cannot be timed by {named or sys.executable}: {last}")
+    result: Timed = json.loads(done.stdout)
+    return result
 
 
 def _each(scan: Callable[..., Any], codes: NDArray[np.float32], weights: Floats) -> None:
     for target, weight in zip(codes, weights, strict=True):
         scan(target, weight)
-
-
-def _compared(
-    what: str, ours: Callable[[], Any], many: int, peer: Callable[[], Any], few: int
-) -> Row:
-    """Microseconds a query."""
-    row = compare(what, ours, "numpy", peer)
-    mine, theirs = row.ours / many, row.peer / few
-    return Row(what, mine, "numpy", theirs, theirs / mine, "us")
 
 
 def numpy_scan(mine: Retriever) -> Callable[[NDArray[np.float32], Floats], NDArray[Any]]:

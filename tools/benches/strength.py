@@ -76,9 +76,7 @@ def _lookup() -> Row:
     def peer() -> object:
         return strengths(holes[:few], flops[:few])
 
-    row = compare("flop table lookup", ours, "computed", peer)
-    mine, theirs = row.ours / len(holes), row.peer / few
-    return Row(row.what, mine, row.peer_name, theirs, theirs / mine, "us")
+    return compare("flop table lookup", ours, "computed", peer, per=len(holes), peer_per=few)
 
 
 def _table() -> Row:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benches import Row, compare
+from benches import Row, compare_rates
 from cbr_holdem.table import Game, call_down, deal_all, decks, new_tables
 
 
@@ -28,9 +28,8 @@ def _calls(what: str, seats: int, full: bool) -> Row:
             deal_all(state, terms, seats, stacks, cards)
             call_down(state, terms)
 
-    row = compare(what, ours, "rlcard", rlcard_calls(seats, few))
-    mine, theirs = 1e6 * tables * rounds / row.ours, 1e6 * few / row.peer
-    return Row(what, mine, row.peer_name, theirs, mine / theirs, "hands/s")
+    peer = rlcard_calls(seats, few)
+    return compare_rates(what, ours, "rlcard", peer, per=tables * rounds, peer_per=few)
 
 
 def rlcard_calls(seats: int, hands: int):  # type: ignore[no-untyped-def]

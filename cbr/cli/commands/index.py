@@ -51,12 +51,15 @@ def index(
     ivf are built for one set of weights.
     """
     from cbr.errors import BadValue
+    from cbr.plots.style import verify_picture
     from cbr.store.casebase import Casebase
 
     if measure == bool(kind):
         raise BadValue("give --kind flat, hnsw or ivf to save an index, or --measure to compare")
     if plot is not None and not measure:
         raise BadValue("--plot draws what --measure finds; give both")
+    if plot is not None:
+        verify_picture(plot)
     with Casebase.open(file) as base:
         stages = stages_with_cases(base, stage) or [base.stage(None)]
         if measure:

@@ -57,19 +57,20 @@ def refine(
     left out. Where several solutions are equally frequent, each counts in part.
     """
     from cbr.errors import BadValue, EmptyStage
+    from cbr.plots.competence import draw_competence
+    from cbr.plots.style import verify_picture
+    from cbr.retrieval.retriever import retriever_of
     from cbr.store.casebase import Casebase
+    from cbr.upkeep.competence_model import competence
+    from cbr.upkeep.refinement import refine as run
 
     if apply and report:
-        raise BadValue("--report drops nothing; leave out --apply or --report")
+        raise BadValue("--report removes nothing; leave out --apply or --report")
     if plot is not None and not report:
         raise BadValue("--plot draws the --report; give both")
     if plot is not None:
-        from cbr.plots.style import verify_picture
-
         verify_picture(plot)
     with Casebase.open(file, write=apply) as base, progress("comparing", "vectors") as tell:
-        from cbr.retrieval.retriever import retriever_of
-
         chosen = base.stage(stage)
         with base.reading():
             cases, version = base.read_cases(chosen), base.write_version
@@ -77,19 +78,13 @@ def refine(
                 raise EmptyStage(f"stage {chosen!r} has no cases to refine; build some")
             retriever = retriever_of(base, chosen, weights=weights)
         if report:
-            from cbr.upkeep.competence_model import competence
-
             competences = competence(retriever, k, tell, cases)
         else:
-            from cbr.upkeep.refinement import refine as run
-
             found = run(retriever, method, k, tell, cases)
             if apply and found.drop:
                 _remove(base, chosen, found.drop, version)
     if report:
         if plot is not None:
-            from cbr.plots.competence import draw_competence
-
             draw_competence(competences, plot)
         _show_competence(competences, chosen, json)
     elif json:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _Case = Annotated[list[str], CASE]
 _Solution = Annotated[str, typer.Option(help="The solution that was chosen.")]
-_Outcome = Annotated[float | None, typer.Option(help="What it earned; if known.")]
+_Outcome = Annotated[float | None, typer.Option(help="What it earned, if known.")]
 _Rule = Annotated[
     str,
     typer.Option(

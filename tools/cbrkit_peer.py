@@ -1,0 +1,106 @@
+"""cbrkit's side of the retrieval bench, as a program: a job as JSON on stdin, its time on stdout.
+
+It runs in a process of its own because the newest cbrkit may need another Python than this
+project's (CBR_BENCH_PYTHON), so it imports nothing but cbrkit and the standard library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import math
+import platform
+import sys
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, TypedDict
+
+#: Queries that are timed; the best counts.
+_REPEAT = 3
+
+
+class Job(TypedDict):
+    """What to compare: cases and a query as rows of feature values, retrieved are the `limit` best.
+
+    A measure is its name in cbr_similarity with its parameters.
+    """
+
+    names: list[str]
+    cases: list[list[float]]
+    query: list[float]
+    measures: list[tuple[str, dict[str, Any]]]
+    weights: list[float]
+    limit: int
+
+
+class Timed(TypedDict):
+    """Seconds of processor time for a query, the best similarity found, and what was timed."""
+
+    peer: str
+    seconds: float
+    best: float
+
+
+def main() -> None:
+    job: Job = json.load(sys.stdin)
+    print(json.dumps(timed(job)))
+
+
+def timed(job: Job) -> Timed:
+    """Time one query; cases, measures and the retriever are made before the clock starts."""
+    cbrkit: Any = importlib.import_module("cbrkit")
+    cases = dict(enumerate(_named(job, row) for row in job["cases"]))
+    query = _named(job, job["query"])
+    retrieve = _retriever(cbrkit, job)
+    retrieve({number: cases[number] for number in range(min(1_000, len(cases)))}, query)  # warm up
+    best = math.inf
+    for _ in range(_REPEAT):
+        start = time.process_time()
+        found = retrieve(cases, query)
+        best = min(best, time.process_time() - start)
+    similarities = [float(getattr(one, "value", one)) for one in found.similarities.values()]
+    peer = f"cbrkit {version('cbrkit')}, Python {platform.python_version()}"
+    return Timed(peer=peer, seconds=best, best=max(similarities))
+
+
+def _named(job: Job, row: Sequence[float]) -> dict[str, float]:
+    return dict(zip(job["names"], row, strict=True))
+
+
+def _retriever(cbrkit: Any, job: Job) -> Callable[[Mapping[int, Any], Any], Any]:
+    """The query as a function of cases and target, with the interface of this cbrkit."""
+    measures = {
+        name: _measure(measure, parameters)
+        for name, (measure, parameters) in zip(job["names"], job["measures"], strict=True)
+    }
+    mean = cbrkit.sim.aggregator("mean", _named(job, job["weights"]))
+    similarity = cbrkit.sim.attribute_value(attributes=measures, aggregator=mean)
+    if "limit" in inspect.signature(cbrkit.retrieval.build).parameters:  # older versions
+        retriever = cbrkit.retrieval.build(similarity, limit=job["limit"])
+        apply = cbrkit.retrieval.apply
+    else:
+        retriever = cbrkit.retrieval.build(similarity)
+        retriever = cbrkit.retrieval.dropout(retriever, limit=job["limit"])
+        apply = cbrkit.retrieval.apply_query
+    return lambda cases, target: apply(cases, target, retriever)
+
+
+def _measure(name: str, parameters: Mapping[str, Any]) -> Callable[[float, float], float]:
+    """A measure of cbr_similarity as a plain function of two values, as cbrkit wants it."""
+    if name == "groups":
+        cuts = [float(cut) for cut in str(parameters["cuts"]).split("/")]
+        return lambda x, y: float(bisect_right(cuts, x) == bisect_right(cuts, y))
+    if name == "linear":
+        span = parameters["span"]
+        return lambda x, y: max(0.0, 1.0 - abs(x - y) / span)
+    if name not in {"exponential", "ranged-exponential"}:
+        raise ValueError(f"no measure {name!r} here")
+    k = parameters["k"] / parameters.get("span", 1.0)
+    return lambda x, y: math.exp(-k * abs(x - y))
+
+
+if __name__ == "__main__":
+    main()
