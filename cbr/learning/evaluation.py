@@ -15,7 +15,7 @@ import numpy as np
 from cbr.learning.kernel import Constants
 from cbr.learning.prediction import Split, by_rule, by_soft, log_loss, some_of
 from cbr.measure import Bound
-from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.store.arrays import Cases
 from cbr.typing import Floats, Ints, Progress
 

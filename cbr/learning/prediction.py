@@ -19,7 +19,7 @@ from cbr.learning.kernel import Constants, Soft, fit_constants
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Scan
 from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.ranking import RetrievalPolicy, capped, millionths, within
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
 from cbr.typing import Flags, Floats, Ints
@@ -117,13 +117,8 @@ def _without_own(mine: Retriever, cases: Cases, asked: Ints) -> Iterator[Floats]
             counts[place[int(cases.ids[other])], cases.solution[other]] -= 1
         left = np.flatnonzero(counts.any(axis=1))
         similarity = mine.score(cases.values[at], mine.weights, left)
-        held = counts[left].sum(axis=1)
-        near = np.flatnonzero(within(similarity, held, reach))
-        order = near[np.lexsort((left[near], -millionths(similarity[near])))]
-        inside = bool(len(order)) and similarity[order[0]] > reach.above - 1e-6
-        room = max(reach.cap if inside else reach.fallback, 1.0)
-        share = capped(millionths(similarity[order]), held[order], room)
-        yield share @ counts[left[order]]
+        found = mine.cut(left, similarity, reach, counts[left].sum(axis=1))
+        yield found.share @ counts[found.number]
 
 
 def _vector_of_case(vectors: Vectors) -> list[int]:

@@ -24,7 +24,7 @@ from cbr.learning.prediction import log_loss
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
 from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase

@@ -14,7 +14,7 @@ import numpy as np
 from cbr.case import Value
 from cbr.retrieval.index.base import Reach
 from cbr.retrieval.ranking import TOLERANCE
-from cbr.retrieval.retriever import Retrieved
+from cbr.retrieval.retrieved import Retrieved
 from cbr.reusing.hidden_solutions import Lacking
 from cbr.reusing.proposal import Proposal
 from cbr.spec import Spec

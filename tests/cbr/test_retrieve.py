@@ -250,7 +250,7 @@ def test_built_in_retrieval_policies_conform(name: str) -> None:
 
 
 def test_a_policy_whose_reach_hides_cases_is_found() -> None:
-    from cbr.retrieval.ranking import retrieval_policy
+    from cbr.retrieval.policies import retrieval_policy
 
     @retrieval_policy("blind", reach=lambda: Reach(2.0, fallback=1))
     def blind(ranking):
@@ -262,7 +262,7 @@ def test_a_policy_whose_reach_hides_cases_is_found() -> None:
 
 @pytest.mark.parametrize("shares", [[1.0], [2.0] * 8, [float("nan")] * 8])
 def test_a_policy_must_give_shares(small, shares) -> None:
-    from cbr.retrieval.ranking import RetrievalPolicy
+    from cbr.retrieval.policies import RetrievalPolicy
 
     mine = retriever_of(small, "small")
     mine.policy = RetrievalPolicy("odd", lambda ranking: np.array(shares))

@@ -14,7 +14,8 @@ from cbr.measure import Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Scan
 from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.retriever import RetrievedMany, Retriever
+from cbr.retrieval.retrieved import RetrievedMany
+from cbr.retrieval.retriever import Retriever
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 

@@ -50,6 +50,19 @@ class Found(NamedTuple):
     share: Floats
 
 
+def joined(parts: Sequence[Found]) -> Found:
+    """What was found for some targets, and then for others."""
+    import numpy as np
+
+    if len(parts) == 1:
+        return parts[0]
+    size = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.start) for part in parts)])
+    number = np.concatenate([np.empty(0, np.int64), *(part.number for part in parts)])
+    similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
+    share = np.concatenate([np.empty(0), *(part.share for part in parts)])
+    return Found(np.cumsum(size), number, similarity, share)
+
+
 class Index(Protocol):
     """A built index of one stage."""
 

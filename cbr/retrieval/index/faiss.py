@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.measure import Bound
-from cbr.retrieval import exact as scoring
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval import ranking
+from cbr.retrieval.index.base import Found, Reach, joined
 from cbr.retrieval.index.embedding import Embedding, Points, compressed, spread_out
+from cbr.retrieval.scoring import Scorer
 from cbr.store.arrays import Vectors
 from cbr.typing import Flags, Floats, Ints
 
@@ -237,6 +238,7 @@ class FaissIndex:
         self.measures = list(measures)
         self.built = built
         self.search = search
+        self._scorer = Scorer(vectors, self.measures)
 
     def candidates(
         self, targets: NDArray[np.float32], weights: Floats, reach: Reach
@@ -268,8 +270,13 @@ class FaissIndex:
         for at in range(0, len(codes), _AT_A_TIME):
             part = codes[at : at + _AT_A_TIME], weights[at : at + _AT_A_TIME]
             proposed = self.candidates(*part, reach)
-            parts.append(scoring.nearest(self.vectors, self.measures, *part, reach, proposed))
-        return scoring.joined(parts)
+            target = np.repeat(np.arange(len(proposed)), [len(numbers) for numbers in proposed])
+            number = np.concatenate(proposed)
+            similarity = self._scorer.pairs(*part, target, number)
+            cases = self.vectors.cases[number]
+            rows = (target, number, similarity, cases)
+            parts.append(ranking.nearest(reach, *rows, targets=len(proposed)))
+        return joined(parts)
 
     def _first(self, reach: Reach) -> int:
         """How many vectors are fetched at first: one holds a case or more, so this is a margin."""

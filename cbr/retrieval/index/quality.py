@@ -16,7 +16,8 @@ from cbr.retrieval.index.base import Index
 from cbr.retrieval.index.faiss import USUAL, FaissIndex, Search, build_faiss
 from cbr.retrieval.index.saved import save
 from cbr.retrieval.ranking import millionths
-from cbr.retrieval.retriever import RetrievedMany, Retriever, retriever_of
+from cbr.retrieval.retrieved import RetrievedMany
+from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.store.arrays import Vectors
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cbr.errors import PluginFailure
 from cbr.measure import Bound
 from cbr.retrieval.index import tree_search as descent
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval.index.base import Found, Reach, joined
 from cbr.retrieval.index.tree_search import Asked, Tree
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
@@ -130,15 +130,15 @@ class Trie:
         rows = self.table.rows(values)
         asked = Asked(values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity)
         numbers = reach.numbers
-        parts: list[tuple[Ints, Ints, Floats, Floats]] = []
+        parts: list[Found] = []
         now = np.arange(len(codes))
         while len(now) or not parts:
             step = descent.first_step(numbers)
             start, position = descent.descend(self.tree, asked, now, step, numbers)
             similarity = self._scored(asked, now, start, position)
-            parts.append(descent.rank(start, position, similarity, self.tree, numbers))
+            parts.append(Found(*descent.rank(start, position, similarity, self.tree, numbers)))
             now = now[len(start) - 1 :]
-        return _joined(parts)
+        return joined(parts)
 
     def _scored(self, asked: Asked, now: Ints, start: Ints, position: Ints) -> Floats:
         local = np.empty((len(self.true_values), len(position)))
@@ -243,12 +243,3 @@ def _nodes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Places, Places,
         last.append(end)
     first_, last_ = (np.concatenate(ends).astype(np.int32) for ends in (first, last))
     return np.concatenate(values), first_, last_, len(starts[0]), len(starts)
-
-
-def _joined(parts: list[tuple[Ints, Ints, Floats, Floats]]) -> Found:
-    """What was found for some targets, and then for those after them."""
-    if len(parts) == 1:
-        return Found(*parts[0])
-    size = np.concatenate([[0], *(np.diff(start) for start, *_ in parts)])
-    found = (np.concatenate(arrays) for arrays in zip(*(rest for _, *rest in parts), strict=True))
-    return Found(np.cumsum(size), *found)
