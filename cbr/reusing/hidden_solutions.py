@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import Feature, Value
 from cbr.retrieval.index.base import Scan
+from cbr.retrieval.retrieved import Evidence
 from cbr.retrieval.retriever import Retriever
 from cbr.store.casebase import Casebase
 from cbr.typing import Flags, Floats, Ints
+
+E = TypeVar("E", bound=Evidence)
 
 
 class Hidden(NamedTuple):
@@ -40,30 +43,14 @@ class Hidden(NamedTuple):
         total = found.sum(axis=-1, keepdims=True)  # 1, or less if nothing else is allowed
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
 
-    def among(self, retrieved: Any, allowed: Flags) -> Any:
-        """What was retrieved, as if cases had taken these solutions too. Where none took anything
-        that is allowed, all of it counts as taken as often."""
-        taken = retrieved.taken
+    def among(self, evidence: E, allowed: Flags) -> E:
+        """Evidence as if cases had taken these solutions too. Where no case took an allowed
+        solution, all that are allowed count as taken equally often."""
+        taken = evidence.taken
         cases = taken.sum(axis=-1, keepdims=True)
         even = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
         shares = np.where(cases > 0.0, taken / np.where(cases > 0.0, cases, 1.0), even)
-        return _Among(retrieved, self.added_to(shares, allowed) * np.maximum(cases, 1.0))
-
-
-class _Among:
-    """What was retrieved, with other cases `taken`."""
-
-    def __init__(self, retrieved: Any, taken: Floats) -> None:
-        self._retrieved, self.taken = retrieved, taken
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._retrieved, name)
-
-    def __len__(self) -> int:
-        return len(self._retrieved)
-
-    def __getitem__(self, place: int) -> _Among:
-        return _Among(self._retrieved[place], self.taken[place])
+        return evidence.with_taken(self.added_to(shares, allowed) * np.maximum(cases, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cbr.case import CaseType
 from cbr.errors import BadValue, EmptyStage
 from cbr.plugging import default_plugins
-from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
+from cbr.retrieval import TOLERANCE, EvidenceForMany, RetrievedMany, Retriever, retriever_of
 from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
 from cbr.spec import Spec
 from cbr.store import Casebase, as_loaded
@@ -177,7 +177,7 @@ class Street:
         return np.column_stack([figures, chances])
 
     def reused(
-        self, retrieved: RetrievedMany, below: Floats, allowed: Flags, hidden: Hidden | None
+        self, retrieved: EvidenceForMany, below: Floats, allowed: Flags, hidden: Hidden | None
     ) -> Floats:
         """The chance of each solution [n, solutions], where some are `below` the threshold [n]."""
         chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)
