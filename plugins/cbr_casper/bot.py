@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugging import default_plugins
-from cbr.spec import Spec
+from cbr.spec import Spec, unnest
 from cbr.store import Casebase, case_types_of
 from cbr.typing import Floats, Ints
 from cbr.weights import Weights
@@ -73,7 +73,7 @@ class CaseBot:
         if given:
             policy = f"threshold?above={threshold}&cap=100&fallback=20"
         # In a spec inside a spec, ; stands for &.
-        policy, reuse, index = (text.replace(";", "&") for text in (policy, reuse, index))
+        policy, reuse, index = map(unnest, (policy, reuse, index))
         self.file = file
         self.figures = Figures()
         self.terms: Ints | None = None

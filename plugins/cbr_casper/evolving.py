@@ -24,7 +24,7 @@ from cbr.case import CaseType
 from cbr.errors import BadValue, NoSuchName, PluginFailure
 from cbr.evolve import Arena, Contest, Gene
 from cbr.plugging import default_plugins
-from cbr.spec import Spec
+from cbr.spec import Spec, nest, unnest
 from cbr.store import Casebase
 from cbr.typing import Floats, Ints
 from cbr_arena import (
@@ -86,8 +86,8 @@ def open_table(
         bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
-    settings = _Settings(bot, policy.replace(";", "&"), reuse.replace(";", "&"), genes)
-    specs = [text.replace(";", "&") for text in against.split(",") if text.strip()]
+    settings = _Settings(bot, unnest(policy), unnest(reuse), genes)
+    specs = [unnest(text) for text in against.split(",") if text.strip()]
     others = [player.spec for player in players_of(specs)]
     if not together:
         others = _opposite(others, rows)
@@ -182,7 +182,7 @@ class _Settings:
 
     def usage(self, file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
         """The bot with what was found, as a spec."""
-        policy, reuse = (text.replace("&", ";") for text in self.of(found))
+        policy, reuse = map(nest, self.of(found))
         options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
         plain = {"style": "heir", "policy": "", "reuse": ""}
         told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))
