@@ -14,7 +14,8 @@ from cbr.cli.options import File, Json, Stage, Workers
 from cbr.cli.output import emit, lines, note, progress, table, waiting
 
 if TYPE_CHECKING:
-    from cbr.learning.evaluation import Evaluation, Figure, Judged
+    from cbr.learning.evaluation import Evaluation, Judged
+    from cbr.statistics import Mean
     from cbr.store.casebase import Casebase
 
 _WeightSets = Annotated[
@@ -144,7 +145,7 @@ def _against(one: Judged) -> str:
     return "-" if one.against_first is None else _figure(one.against_first, -1.0, "+.4f")
 
 
-def _figure(figure: Figure, scale: float = 1.0, form: str = ".4f") -> str:
+def _figure(figure: Mean, scale: float = 1.0, form: str = ".4f") -> str:
     """A mean with its interval; of one record there is none."""
     mean = f"{scale * figure.mean:{form}}"
     if figure.ci95 is None:

@@ -16,9 +16,9 @@ from cbr.evolve.plans import Plan, Racing
 from cbr.evolve.playing import Table, Venue, state_of
 from cbr.evolve.run import Evolution, Tell, Told
 from cbr.evolve.runfile import RunFile
-from cbr.evolve.statistics import Mean, mean_of
 from cbr.learning.weight_learning import learn_weights
 from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.statistics import Mean, mean_of
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats
 from cbr.weights import Weights, random_weights

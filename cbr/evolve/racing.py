@@ -22,7 +22,7 @@ from cbr.evolve.plans import Racing
 from cbr.evolve.playing import Asked, Table
 from cbr.evolve.record import MIDDLE, Generation
 from cbr.evolve.seeds import SEARCH, generator_of
-from cbr.evolve.statistics import mean_of, separation
+from cbr.statistics import mean_of, separation
 from cbr.typing import Floats
 
 _CHAMPION = 0

@@ -23,9 +23,9 @@ from sqlite_utils import Database
 from cbr.errors import BadValue
 from cbr.evolve.playing import Asked
 from cbr.evolve.record import Generation
-from cbr.evolve.statistics import mean_of
 from cbr.files.atomic import verify_place
 from cbr.plugging.guard import one_line
+from cbr.statistics import mean_of
 from cbr.store.connection import appear, connect
 from cbr.typing import Floats
 

@@ -24,6 +24,7 @@ from cbr.evolve import operators
 from cbr.evolve.arena import Arena, Contest, Gene
 from cbr.evolve.experiment import evolve
 from cbr.evolve.genome import Genome
+from cbr.evolve.luck import luck_of, range_by_luck
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import GENETIC, ROBUST, Generational, plan_named
 from cbr.evolve.playing import Asked
@@ -31,8 +32,8 @@ from cbr.evolve.report import report_of
 from cbr.evolve.run import Told
 from cbr.evolve.runfile import RunFile
 from cbr.evolve.seeds import REPORT, SEARCH, generator_of, seed_of
-from cbr.evolve.statistics import luck_of, mean_of, range_by_luck, separation
 from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.statistics import mean_of, separation
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
 from cbr.testing import check_arena

@@ -10,7 +10,7 @@ import pytest
 
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.evaluation import _figure, evaluate
+from cbr.learning.evaluation import evaluate
 from cbr.learning.kernel import Soft, fit_constants
 from cbr.learning.prediction import (
     Split,
@@ -24,6 +24,7 @@ from cbr.measure import Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Reach
 from cbr.spec import Spec
+from cbr.statistics import clustered_mean
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
 
@@ -244,10 +245,12 @@ class TestEvaluate:
     def test_an_interval_knows_that_decisions_go_together(self) -> None:
         """Ten copies of each value in one record tell no more than one of them."""
         values, record = np.random.default_rng(0).random(400), np.arange(400)
-        one = _figure(values, record)
-        ten = _figure(np.repeat(values, 10), np.repeat(record, 10))
+        one = clustered_mean(values, record, many=True)
+        ten = clustered_mean(np.repeat(values, 10), np.repeat(record, 10), many=True)
         assert (ten.mean, ten.ci95) == pytest.approx((one.mean, one.ci95))
-        assert _figure(np.repeat(values, 10), np.arange(4_000)).ci95 < 0.4 * one.ci95
+        assert (
+            clustered_mean(np.repeat(values, 10), np.arange(4_000), many=True).ci95 < 0.4 * one.ci95
+        )
 
 
 class TestCommands:
