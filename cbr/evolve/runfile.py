@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,7 +25,7 @@ from cbr.evolve.record import Generation
 from cbr.files.atomic import verify_place
 from cbr.plugging.guard import one_line
 from cbr.statistics import mean_of
-from cbr.store.connection import appear, connect
+from cbr.store.connection import connect, new_database
 from cbr.typing import Floats
 
 #: Marks the file as a run ("CBRv" in ASCII).
@@ -48,17 +47,8 @@ class RunFile:
         verify_place(path)
         if path.exists():
             raise BadValue(f"{path} is there already; --resume goes on with it, or name another")
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.unlink(missing_ok=True)
-        try:
-            db = connect(part)
-            db.enable_wal()
+        with new_database(path) as db:
             _create(db, settings)
-            db.close()
-            appear(part, path)
-        finally:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{part}{suffix}").unlink(missing_ok=True)
         return cls.open(path)
 
     @classmethod
