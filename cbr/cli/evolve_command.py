@@ -16,7 +16,7 @@ from cbr.cli.output import emit, lines, table, waiting
 
 if TYPE_CHECKING:
     from cbr.evolve.experiment import Evolved
-    from cbr.evolve.run import Tell, Told
+    from cbr.evolve.run import OnProgress, SearchProgress
 
 _Plan = Annotated[
     str, typer.Option(metavar="NAME", help="How to search: robust, genetic, or a plugin's plan.")
@@ -199,7 +199,7 @@ def _show(found: Evolved, out: Path, place: Path) -> None:
 
 
 @contextmanager
-def _progress(arrived: Any) -> Iterator[Tell]:
+def _progress(arrived: Any) -> Iterator[OnProgress]:
     """A line with generation, best, spread, rate and time left on a terminal; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda told: arrived()
@@ -217,7 +217,7 @@ def _progress(arrived: Any) -> Iterator[Tell]:
         task = bar.add_task("evolving", total=None, told="")
         first: list[int] = []
 
-        def tell(told: Told) -> None:
+        def tell(told: SearchProgress) -> None:
             arrived()
             if not first:
                 first.append(told.over)
@@ -231,7 +231,7 @@ def _progress(arrived: Any) -> Iterator[Tell]:
         yield tell
 
 
-def said(told: Told, since: int) -> str:
+def said(told: SearchProgress, since: int) -> str:
     """What a progress line says, where so many generations were over since this process began."""
     parts = [told.doing or f"generation {told.over} of {told.of}"]
     if told.last is not None:

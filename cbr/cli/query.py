@@ -15,7 +15,7 @@ from cbr.cli.output import emit, lines, note
 
 if TYPE_CHECKING:
     from cbr.plugging.plugins import Plugins
-    from cbr.reusing.hidden_solutions import Lacking
+    from cbr.reusing.hidden_solutions import HiddenSolutions
     from cbr.store.casebase import Casebase
     from cbr.store.decisions import Decision
 
@@ -111,7 +111,7 @@ def query(
     from cbr.plots.answer import draw_answer, verify_picture
     from cbr.retrieval.retriever import retriever_of
     from cbr.reusing.explanation import explain
-    from cbr.reusing.hidden_solutions import lacking_in
+    from cbr.reusing.hidden_solutions import hidden_solutions_of
     from cbr.reusing.proposal import reuse as propose
     from cbr.store.casebase import Casebase
     from cbr.store.decisions import decision_of, vectors_without
@@ -142,7 +142,7 @@ def query(
             index=index,
             vectors=None if record is None else vectors_without(base, chosen, record),
         )
-        lacking = lacking_in(base, mine, without=record)
+        lacking = hidden_solutions_of(base, mine, without=record)
         if lacking is not None and missing == "refuse":
             _refuse(base, chosen, lacking, allowed)
         retrieved = mine(target)
@@ -165,7 +165,9 @@ def _why_open(made: Decision | None) -> str:
     return "not given" if made is None else "hidden"
 
 
-def _refuse(base: Casebase, stage: str, lacking: Lacking, allowed: Collection[str] | None) -> None:
+def _refuse(
+    base: Casebase, stage: str, lacking: HiddenSolutions, allowed: Collection[str] | None
+) -> None:
     """An error if solutions that the cases lack could be proposed."""
     from cbr.errors import BadValue
 

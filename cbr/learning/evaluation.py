@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from cbr.learning.kernel import Constants
-from cbr.learning.prediction import Split, by_rule, by_soft, log_loss, some_of
+from cbr.learning.prediction import Split, by_kernel, by_rule, log_loss, some_of
 from cbr.measure import Bound
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.statistics import Mean, clustered_mean
@@ -80,7 +80,7 @@ def evaluate(
                 if predictor == "rule":
                     chances.append(by_rule(cases, measures, policy, values, task))
                 else:
-                    softly, constants = by_soft(cases, measures, values, task)
+                    softly, constants = by_kernel(cases, measures, values, task)
                     chances.append(softly)
                 done += len(task.asked)
                 if progress:

@@ -55,7 +55,7 @@ class Gradient(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Soft:
+class SoftKernel:
     """Cases made ready for the soft kernel.
 
     `codes` [d, n] are places in a table of values for each feature; `table` [d, values, values] the
@@ -69,7 +69,7 @@ class Soft:
     prior: Floats
 
     @classmethod
-    def of(cls, cases: Cases, measures: Sequence[Bound]) -> Soft:
+    def of(cls, cases: Cases, measures: Sequence[Bound]) -> SoftKernel:
         columns, tables = [], []
         for place, bound in enumerate(measures):
             values, codes = _rounded(cases.values[:, place])
@@ -91,7 +91,7 @@ class Soft:
         less.
         """
         share = (scale / scale.sum()).astype(np.float32)
-        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
         similarity = _similarities(targets, table, codes, own, record, share)
         done = (solution, mine, self.prior)
         local = (targets, table, codes)
@@ -107,11 +107,11 @@ class Soft:
     def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
         """Those of cases to others, from which chances follow for any beta and alpha."""
         share = (weights / weights.sum()).astype(np.float32)
-        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
         found = _similarities(targets, table, codes, own, record, share)
         return Similarities(found, solution, mine, self.prior, len(known))
 
-    def _for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
+    def _arrays_for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
         solution, record = self.cases.solution, self.cases.record
         return (
             self.codes[:, asked],
@@ -164,7 +164,7 @@ class Constants:
 
 
 def fit_constants(
-    soft: Soft,
+    soft: SoftKernel,
     weights: Floats,
     known: Ints,
     asked: Ints,

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.learning.kernel import Constants, SoftKernel, fit_constants
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
@@ -88,7 +88,7 @@ def by_rule(
     """Chances by the retrieval policy, with one case of each solution added."""
     known = cases if task.leave_out else cases.take(task.known)
     vectors = known.vectors()
-    index = Scan(vectors, measures) if task.leave_out else Trie(vectors, measures)
+    index = Scan(vectors, measures) if task.leave_out else TreeIndex(vectors, measures)
     mine = Retriever(vectors, measures, weights, policy, index)
     if task.leave_out:
         taken = np.array(list(_without_own(mine, cases, task.asked)))
@@ -125,11 +125,11 @@ def _vector_of_case(vectors: Vectors) -> list[int]:
     return np.repeat(np.arange(len(vectors)), np.diff(vectors.start)).tolist()
 
 
-def by_soft(
+def by_kernel(
     cases: Cases, measures: Sequence[Bound], weights: Floats, task: Split
 ) -> tuple[Floats, Constants]:
     """Chances by the soft kernel, with the constants that suit the weights best."""
-    soft = Soft.of(cases, measures)
+    soft = SoftKernel.of(cases, measures)
     rng = np.random.default_rng(len(task.known))
     records = np.unique(cases.record[task.known])
     held = np.isin(cases.record, rng.choice(records, max(1, int(_FIT * len(records)))))

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.learning.kernel import Constants, SoftKernel, fit_constants
 from cbr.learning.prediction import log_loss
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.store.arrays import Cases
@@ -86,7 +86,7 @@ def learn(
 ) -> Learned:
     """Learn weights for some cases, beginning with `start`."""
     rng = np.random.default_rng([seed, len(cases)])
-    soft = Soft.of(cases, measures)
+    soft = SoftKernel.of(cases, measures)
     train, apart = _parted(cases, rng)
     judge = _Judge(cases, measures, policy, soft, train, apart)
     first = judge.of(start)
@@ -236,13 +236,13 @@ class _Judge:
         cases: Cases,
         measures: Sequence[Bound],
         policy: RetrievalPolicy,
-        soft: Soft,
+        soft: SoftKernel,
         train: Ints,
         apart: Ints,
     ) -> None:
         vectors = cases.take(train).vectors()
         none = np.ones(len(measures))
-        self.mine = Retriever(vectors, measures, none, policy, Trie(vectors, measures))
+        self.mine = Retriever(vectors, measures, none, policy, TreeIndex(vectors, measures))
         self.soft, self.train, self.apart = soft, train, apart
         self.asked, self.done = cases.values[apart], cases.solution[apart]
         self.kernel: Constants | None = None

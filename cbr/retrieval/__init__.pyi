@@ -5,9 +5,9 @@ from .index.base import Scan as Scan
 from .index.faiss import FaissIndex as FaissIndex
 from .index.faiss import Search as Search
 from .index.faiss import build_faiss as build_faiss
-from .index.quality import like_those as like_those
 from .index.quality import recalls as recalls
-from .index.tree import Trie as Trie
+from .index.quality import targets_like as targets_like
+from .index.tree import TreeIndex as TreeIndex
 from .policies import RetrievalPolicy as RetrievalPolicy
 from .policies import retrieval_policy as retrieval_policy
 from .ranking import TOLERANCE as TOLERANCE

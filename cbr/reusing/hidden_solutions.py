@@ -25,7 +25,7 @@ from cbr.typing import Flags, Floats, Ints
 E = TypeVar("E", bound=Evidence)
 
 
-class Hidden(NamedTuple):
+class HiddenRates(NamedTuple):
     """How often solutions are taken that no case has: their codes [k] and `rates`, [k] for one
     situation or [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
 
@@ -54,26 +54,26 @@ class Hidden(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lacking:
+class HiddenSolutions:
     """Codes of solutions that the cases of a stage lack, and a retriever over all decisions."""
 
     solutions: tuple[str, ...]
     codes: Ints
-    everybody: Retriever
+    all_decisions: Retriever
     indexed: Sequence[Feature]
 
-    def in_situation(self, target: Mapping[str, Value]) -> Hidden:
+    def in_situation(self, target: Mapping[str, Value]) -> HiddenRates:
         """How often each lacking solution is taken in situations that look like this one."""
-        indexed = self.everybody.vectors.case_type.indexed
-        weighty = zip(indexed, self.everybody.weights, strict=True)
+        indexed = self.all_decisions.vectors.case_type.indexed
+        weighty = zip(indexed, self.all_decisions.weights, strict=True)
         compared = {feature.name for feature, weight in weighty if weight}
-        taken = self.everybody.vectors.counts.sum(0)
+        taken = self.all_decisions.vectors.counts.sum(0)
         if compared & target.keys():  # else all look alike
             seen = {f.name: target[f.name] for f in indexed if f.name in target}
-            taken = self.everybody(seen).taken
+            taken = self.all_decisions(seen).taken
         return self._hidden(taken)
 
-    def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> Hidden:
+    def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> HiddenRates:
         """`in_situation` for many: targets and their own `weights` (if any) [q, d] as the stage has
         them, with the private features that do not count here."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
@@ -81,13 +81,13 @@ class Lacking:
             weights = weights[:, seen]
             # Who compares nothing that all can see compares everything of it.
             weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
-        return self._hidden(self.everybody.many(targets[:, seen], weights).taken)
+        return self._hidden(self.all_decisions.many(targets[:, seen], weights).taken)
 
-    def _hidden(self, taken: Floats) -> Hidden:
+    def _hidden(self, taken: Floats) -> HiddenRates:
         total = np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
-        return Hidden(self.codes, taken[..., self.codes] / total)
+        return HiddenRates(self.codes, taken[..., self.codes] / total)
 
-    def said(self, hidden: Hidden, allowed: Flags) -> str:
+    def in_words(self, hidden: HiddenRates, allowed: Flags) -> str:
         """A part of a sentence about how often that is in one situation."""
         known = zip(self.solutions, self.codes, hidden.rates, strict=True)
         rates = {name: rate for name, code, rate in known if allowed[code]}
@@ -98,7 +98,9 @@ class Lacking:
         )
 
 
-def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> Lacking | None:
+def hidden_solutions_of(
+    base: Casebase, mine: Retriever, without: int | None = None
+) -> HiddenSolutions | None:
     """What the cases of a retriever's stage lack; None if that is nothing.
 
     The record `without` is left out, as where a decision of it is asked for.
@@ -125,5 +127,5 @@ def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> L
         weights = np.ones(len(seen))
     measures = [mine.measures[place] for place in seen]
     solutions = tuple(case_type.solutions[code] for code in codes)
-    everybody = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
-    return Lacking(solutions, np.array(codes), everybody, case_type.indexed)
+    all_decisions = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
+    return HiddenSolutions(solutions, np.array(codes), all_decisions, case_type.indexed)

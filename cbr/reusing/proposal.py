@@ -16,7 +16,7 @@ from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.plugging.policy import Policy
 from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved
-from cbr.reusing.hidden_solutions import Hidden, Lacking
+from cbr.reusing.hidden_solutions import HiddenRates, HiddenSolutions
 from cbr.spec import Spec
 from cbr.typing import Flags, Floats
 
@@ -143,7 +143,7 @@ def reuse(
     policy: str = "",
     *,
     allowed: Collection[str] | None = None,
-    lacking: Lacking | None = None,
+    lacking: HiddenSolutions | None = None,
     plugins: Plugins | None = None,
 ) -> Proposal:
     """Propose a solution from what was retrieved; only `allowed` ones, where given.
@@ -171,7 +171,7 @@ def reuse(
     reason = _reason(retrieved, spec) if scored else _NOTHING_ALLOWED
     if hidden is not None and lacking is not None:
         probability = np.where(late, hidden.added_to(probability, legal), probability)
-        reason += lacking.said(hidden, legal)
+        reason += lacking.in_words(hidden, legal)
     first = np.flatnonzero(probability >= probability.max() - 1e-9)
     mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
     best = int(first[mean.argmax()])
@@ -184,7 +184,7 @@ def reuse(
 
 
 def _shown(
-    policy: ReusePolicy, evidence: E, legal: Flags, hidden: Hidden | None
+    policy: ReusePolicy, evidence: E, legal: Flags, hidden: HiddenRates | None
 ) -> tuple[E, Flags]:
     """The evidence that a policy is shown, and whether hidden solutions get their chances only
     afterwards, [1] or [q, 1]. A policy that goes by value sees them where their value is known."""
@@ -209,7 +209,7 @@ def reuse_many(
     policy: str = "",
     *,
     allowed: Flags | None = None,
-    hidden: Hidden | None = None,
+    hidden: HiddenRates | None = None,
     plugins: Plugins | None = None,
 ) -> Floats:
     """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.

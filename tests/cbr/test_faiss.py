@@ -18,9 +18,9 @@ from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Reach, Scan
 from cbr.retrieval.index.faiss import FaissIndex, Search, _settled, build_faiss, library
 from cbr.retrieval.index.kinds import Auto
-from cbr.retrieval.index.quality import compare, like_those, recalls
+from cbr.retrieval.index.quality import compare, recalls, targets_like
 from cbr.retrieval.index.saved import path_of
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
@@ -85,7 +85,7 @@ def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) 
     index = FaissIndex(
         vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
     )
-    targets = like_those(vectors, 40, rng)
+    targets = targets_like(vectors, 40, rng)
     weights = rng.choice([0.0, 1.0, 5.0, 80.0], (40, 4))
     weights[:, 0] += 1
     scan = Retriever(vectors, measures, weights[0], policy(spec), Scan(vectors))
@@ -108,7 +108,7 @@ def test_nearly_all_is_found(kind: str, spec: str) -> None:
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy(spec), Scan(vectors))
     index = FaissIndex(vectors, measures, build_faiss(kind, vectors, measures, {}), Search())
-    targets = like_those(vectors, 60, np.random.default_rng(4))
+    targets = targets_like(vectors, 60, np.random.default_rng(4))
     truth, found = scan.many(targets), dataclasses.replace(scan, index=index).many(targets)
     assert recalls(truth, found).mean() >= 0.95
 
@@ -158,7 +158,7 @@ def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
     vectors, measures = made(MANY, 6000), bound(MANY, MEASURES | {"b": LINEAR})
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy("threshold"), Scan(vectors))
-    targets = like_those(vectors, 60, np.random.default_rng(4))
+    targets = targets_like(vectors, 60, np.random.default_rng(4))
     truth, sizes, shares = scan.many(targets), [], []
     for bits in (8, 16, 32):
         path = tmp_path / str(bits)
@@ -420,7 +420,7 @@ def test_auto_takes_a_saved_index_where_cases_are_sparse(
 ) -> None:
     path = uniform(tmp_path / "u.db", features)
     with Casebase.open(path) as base:
-        assert isinstance(retriever_of(base, "thing").index, Trie)
+        assert isinstance(retriever_of(base, "thing").index, TreeIndex)
     cbr("index", path, "--kind", "ivf")
     own = np.ones((1, features))
     with Casebase.open(path) as base:

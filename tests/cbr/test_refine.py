@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cbr.case import CaseType, Feature
 from cbr.measure import Similarity
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.policies import RetrievalPolicy, top
 from cbr.retrieval.ranking import capped, millionths
 from cbr.retrieval.retriever import Retriever
@@ -44,7 +44,7 @@ def made(rows: list[tuple], record: list[int] | None = None, tree: bool = False)
     vectors = cases.vectors()
     measures = [LINEAR.bind(feature) for feature in features]
     policy: RetrievalPolicy = top.__cbr__  # type: ignore[attr-defined]
-    index = Trie(vectors, measures) if tree else Scan(vectors)
+    index = TreeIndex(vectors, measures) if tree else Scan(vectors)
     weights = np.arange(1.0, len(features) + 1)
     return Retriever(vectors, measures, weights, policy, index), cases
 
@@ -138,7 +138,7 @@ def test_votes_are_cut_as_retrieved_sets_are(k: int) -> None:
     rows = [(*rng.integers(0, 4, 2).tolist(), SOLUTIONS[rng.integers(3)]) for _ in range(60)]
     retriever, cases = made(rows, rng.integers(0, 25, 60).tolist())
     near = Neighbours(retriever, k, cases)
-    _, chance = near.judge_all(near.everything())
+    _, chance = near.judge_all(near.all_cases())
     vectors, everything = retriever.vectors, np.arange(len(retriever.vectors))
     place = {int(number): at for at, number in enumerate(cases.ids)}
     for at, number in enumerate(vectors.case_ids.tolist()):

@@ -16,7 +16,7 @@ from cbr.errors import BadValue, BadWeights, EmptyStage, NoSuchName, PluginFailu
 from cbr.measure import Similarity
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval.index.base import IndexKind, Reach, Scan
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
 from cbr.reusing.proposal import reuse
 from cbr.spec import Spec
@@ -93,7 +93,7 @@ def test_the_retrieved_set_is_as_defined(rows, target, weights, above, cap, fall
     linear = Similarity("linear", lambda a, b, span: max(0.0, 1.0 - abs(a - b) / span))
     measures = [linear.bind(f, Spec("linear", {"span": f.range[1]})) for f in FEATURES]
     vectors = made(rows)
-    index = Trie(vectors, measures) if tree else Scan(vectors)
+    index = TreeIndex(vectors, measures) if tree else Scan(vectors)
     mine = Retriever(vectors, measures, np.array(weights), policy.bind(spec), index)
     got = mine(dict(zip("xyz", target[:3], strict=True)))
     found = {

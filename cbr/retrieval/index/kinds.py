@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cbr.retrieval.index.faiss import FaissIndex
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
     from cbr.typing import Floats, Ints
 
 #: Comparing so many values takes no longer than loading what is compiled.
@@ -34,9 +34,9 @@ _TAKEN = 250
 
 
 def _exact(vectors: Vectors, measures: Sequence[Bound]) -> Index:
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
 
-    return Trie(vectors, measures)
+    return TreeIndex(vectors, measures)
 
 
 def _auto(vectors: Vectors, measures: Sequence[Bound]) -> Index:
@@ -62,11 +62,11 @@ class Auto:
     kinds = ("faiss-ivf", "faiss-hnsw")
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
-        from cbr.retrieval.index.tree import Trie
+        from cbr.retrieval.index.tree import TreeIndex
 
         self.vectors = vectors
         self.measures = list(measures)
-        self.tree: Trie = Trie(vectors, measures)
+        self.tree: TreeIndex = TreeIndex(vectors, measures)
         self.told = False
 
     def candidates(
@@ -77,7 +77,7 @@ class Auto:
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
         return self.chosen(weights, reach).nearest(codes, weights, reach)
 
-    def chosen(self, weights: Floats, reach: Reach) -> Trie | FaissIndex:
+    def chosen(self, weights: Floats, reach: Reach) -> TreeIndex | FaissIndex:
         """What answers targets with these weights [q, d]."""
         rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
         if max(rooms) > _TAKEN or not self.sparse:

@@ -65,7 +65,7 @@ def compare(
     mine = retriever_of(base, stage, weights=weights, index="scan")
     vectors = mine.vectors
     rng = np.random.default_rng(seed)
-    warm, asked = (like_those(vectors, queries, rng) for _ in range(2))
+    warm, asked = (targets_like(vectors, queries, rng) for _ in range(2))
     _practise(mine)
     rows = []
     tell("exact")
@@ -93,7 +93,7 @@ def compare(
     return rows
 
 
-def like_those(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """Targets [count, d]: cases drawn from the stage, with a little noise, so that not each is
     there already. Where a feature has few values, they stay values that it has."""
     drawn = rng.choice(len(vectors), count, p=vectors.cases / vectors.cases.sum())
@@ -150,9 +150,9 @@ def _practise(mine: Retriever) -> None:
 
 
 def _tree(mine: Retriever) -> Index:
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
 
-    return Trie(mine.vectors, mine.measures)
+    return TreeIndex(mine.vectors, mine.measures)
 
 
 def _timed(

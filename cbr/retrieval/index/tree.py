@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from cbr.errors import PluginFailure
 from cbr.measure import Bound
-from cbr.retrieval.index import tree_search as descent
+from cbr.retrieval.index import tree_search
 from cbr.retrieval.index.base import Found, Reach, joined
-from cbr.retrieval.index.tree_search import Asked, Tree
+from cbr.retrieval.index.tree_search import Targets, Tree
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
 
@@ -39,7 +39,7 @@ _JUDGED = 300
 Places = NDArray[np.int32]
 
 
-class Trie:
+class TreeIndex:
     """An index that finds exactly what comparing every vector finds."""
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
@@ -128,24 +128,26 @@ class Trie:
         # Those of a single query are read-only; copies spare it code compiled for that.
         values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
         rows = self.table.rows(values)
-        asked = Asked(values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity)
+        targets = Targets(
+            values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity
+        )
         numbers = reach.numbers
         parts: list[Found] = []
-        now = np.arange(len(codes))
-        while len(now) or not parts:
-            step = descent.first_step(numbers)
-            start, position = descent.descend(self.tree, asked, now, step, numbers)
-            similarity = self._scored(asked, now, start, position)
-            parts.append(Found(*descent.rank(start, position, similarity, self.tree, numbers)))
-            now = now[len(start) - 1 :]
+        pending = np.arange(len(codes))
+        while len(pending) or not parts:
+            step = tree_search.first_step(numbers)
+            start, position = tree_search.search(self.tree, targets, pending, step, numbers)
+            similarity = self._scored(targets, pending, start, position)
+            parts.append(Found(*tree_search.rank(start, position, similarity, self.tree, numbers)))
+            pending = pending[len(start) - 1 :]
         return joined(parts)
 
-    def _scored(self, asked: Asked, now: Ints, start: Ints, position: Ints) -> Floats:
+    def _scored(self, targets: Targets, pending: Ints, start: Ints, position: Ints) -> Floats:
         local = np.empty((len(self.true_values), len(position)))
         for number, (place, values) in enumerate(self.true_values.items()):
-            target = np.repeat(asked.values[now[: len(start) - 1], place], np.diff(start))
+            target = np.repeat(targets.values[pending[: len(start) - 1], place], np.diff(start))
             local[number] = self.measures[place].pairs(target, values[position])
-        similarity: Floats = descent.score(start, position, self.tree, asked, now, local)
+        similarity: Floats = tree_search.score(start, position, self.tree, targets, pending, local)
         return similarity
 
 
