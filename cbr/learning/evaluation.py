@@ -1,8 +1,8 @@
-"""Evaluate: how well a stage predicts what was done in cases it has not seen.
+"""Evaluation: how well a stage predicts the solutions of held-out cases.
 
-A prediction is judged by the logarithm of the chance it gave to what was really done (log-loss,
-lower is better) and by how often the likeliest was right, over cases of records that were not known
-(`cbr.learning.prediction`).
+A prediction is judged by the logarithm of the chance that it gave to the true solution (log-loss,
+lower is better) and by how often the likeliest solution was right (accuracy); see
+`cbr.learning.prediction` for how cases are held out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Predict: the chance of each solution in cases that are not among the known ones.
+"""Prediction: the chance of each solution in held-out cases.
 
-Cases are parted by record and never by decision: decisions of one game know too much of each other.
-There are two predictors:
+Cases are split by record and never by decision, because decisions of one record depend on each
+other. There are two predictors:
 
 rule   the retrieval policy, with one case of each solution added (so that no chance is 0)
-soft   the soft kernel, whose two constants are fitted on the cases that are known
+soft   the soft kernel, whose two constants are fitted on the known cases
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _AT_ONCE = 250
 
 @dataclass(frozen=True)
 class Split:
-    """Cases that are known and cases that are asked for, by place; of different records.
+    """Known cases and cases `asked` for (to be predicted), by place; of different records.
 
-    Where they overlap (`leave_out`), the own record of a case does not count.
+    With `leave_out` they overlap, and a case is predicted without its own record.
     """
 
     known: Ints
@@ -45,7 +45,7 @@ class Split:
 
 
 def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
-    """The last records are asked for, by what was before."""
+    """The last records are predicted from those before."""
     if not 0.0 < last < 1.0:
         raise BadValue(f"the last {last:g} of the records; it must be between 0 and 1")
     records = np.unique(cases.record)
@@ -54,7 +54,7 @@ def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
 
 
 def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[Split]:
-    """Each record is asked for once, by the records of all other folds."""
+    """Each record is predicted once, from the records of all other folds."""
     records, of_case = np.unique(cases.record, return_inverse=True)
     if not 2 <= folds <= len(records):
         raise BadValue(f"{folds} folds of {len(records)} records; give 2 to {len(records)}")
@@ -63,7 +63,7 @@ def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[S
 
 
 def leave_one_out(cases: Cases) -> list[Split]:
-    """Each record is asked for by all others."""
+    """Each record is predicted from all others."""
     if len(np.unique(cases.record)) < 2:
         raise EmptyStage("all cases are of one record, so no other can be asked; build more")
     everything = np.arange(len(cases))
@@ -147,6 +147,6 @@ def by_kernel(
 
 
 def log_loss(chances: Floats, done: Ints) -> Floats:
-    """Minus the logarithm of the chance that was given to what was done, [q]."""
+    """Minus the logarithm of the chance given to the true solution, [q]."""
     loss: Floats = -np.log(np.maximum(chances[np.arange(len(done)), done], 1e-12))
     return loss

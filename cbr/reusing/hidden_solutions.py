@@ -1,9 +1,9 @@
-"""Solutions that no case has although they are taken: how often, from what everybody could see.
+"""Hidden solutions: those that are taken although no case shows them.
 
-Where a log shows private features only of some decisions, a solution may be missing among the known
-ones: nobody shows the cards that he folds. Imitation of the known ones would then never take it.
-How often it is taken in a situation is known from all decisions, by the features that all could
-see. That rate does not depend on the private features, and says so.
+Where a log shows private features only of some decisions, the cases may lack a solution: nobody
+shows the cards that he folds. Imitating the cases would then never choose it. How often it is
+taken in a situation is estimated from all decisions, by their public features; this rate does not
+depend on the private features.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ E = TypeVar("E", bound=Evidence)
 
 
 class HiddenRates(NamedTuple):
-    """How often solutions are taken that no case has: their codes [k] and `rates`, [k] for one
-    situation or [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
+    """How often hidden solutions are taken: their codes [k], and `rates` [k] for one situation or
+    [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
 
     codes: Ints
     rates: Floats
@@ -55,7 +55,8 @@ class HiddenRates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HiddenSolutions:
-    """Codes of solutions that the cases of a stage lack, and a retriever over all decisions."""
+    """The hidden solutions of a stage with their codes, and a retriever over all decisions, by the
+    public features. `indexed` are all features of the stage."""
 
     solutions: tuple[str, ...]
     codes: Ints
@@ -63,7 +64,7 @@ class HiddenSolutions:
     indexed: Sequence[Feature]
 
     def in_situation(self, target: Mapping[str, Value]) -> HiddenRates:
-        """How often each lacking solution is taken in situations that look like this one."""
+        """How often each hidden solution is taken in situations that look like this one."""
         indexed = self.all_decisions.vectors.case_type.indexed
         weighty = zip(indexed, self.all_decisions.weights, strict=True)
         compared = {feature.name for feature, weight in weighty if weight}
@@ -74,12 +75,12 @@ class HiddenSolutions:
         return self._hidden(taken)
 
     def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> HiddenRates:
-        """`in_situation` for many: targets and their own `weights` (if any) [q, d] as the stage has
-        them, with the private features that do not count here."""
+        """`in_situation` for many: targets, and `weights` of their own where given, [q, d] with all
+        features of the stage; private ones do not count here."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
         if weights is not None:
             weights = weights[:, seen]
-            # Who compares nothing that all can see compares everything of it.
+            # Where no public feature has a weight, all count equally.
             weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
         return self._hidden(self.all_decisions.many(targets[:, seen], weights).taken)
 
@@ -88,12 +89,12 @@ class HiddenSolutions:
         return HiddenRates(self.codes, taken[..., self.codes] / total)
 
     def in_words(self, hidden: HiddenRates, allowed: Flags) -> str:
-        """A part of a sentence about how often that is in one situation."""
+        """The rates in one situation, as a part of a sentence."""
         known = zip(self.solutions, self.codes, hidden.rates, strict=True)
         rates = {name: rate for name, code, rate in known if allowed[code]}
-        told = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
+        listed = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
         return (
-            f"; no case has {' or '.join(rates)}, so how often that is done ({told}) is "
+            f"; no case has {' or '.join(rates)}, so how often that is done ({listed}) is "
             f"taken from all decisions that look alike, whatever was hidden"
         )
 
@@ -101,9 +102,9 @@ class HiddenSolutions:
 def hidden_solutions_of(
     base: Casebase, mine: Retriever, without: int | None = None
 ) -> HiddenSolutions | None:
-    """What the cases of a retriever's stage lack; None if that is nothing.
+    """The hidden solutions of a retriever's stage; None if there are none.
 
-    The record `without` is left out, as where a decision of it is asked for.
+    The record `without` is left out, as when one of its decisions is to be predicted.
     """
     case_type = mine.vectors.case_type
     stage = case_type.stage

@@ -72,7 +72,7 @@ def similarity_weighted(retrieved: Evidence) -> Floats:
 
 @reuse_policy("best-outcome", batched=True)
 def best_outcome(retrieved: Evidence) -> Floats:
-    """The solution whose cases earned most on average; where that is known of none, as they did."""
+    """The solution with the highest mean outcome; where none is known, as `proportional`."""
     if not retrieved.vectors.outcome_count.any():
         raise BadValue("no case has a known outcome; choose a reuse policy that needs none")
     mean = retrieved.mean_outcome()
@@ -93,10 +93,10 @@ def outcome_weighted(retrieved: Evidence, temperature: float = 2.0) -> Floats:
 
 @reuse_policy("best-value", batched=True, by_value=True)
 def best_value(retrieved: Evidence, imitate: float = 0.0) -> Floats:
-    """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
+    """The solution with the highest estimated value; with `imitate`, that share as `proportional`.
 
-    Values of solutions come from roll-outs, not from what single cases earned. Where none has a
-    value, it is as the cases did.
+    Values of solutions are estimates (labels), not the outcomes of single cases. Where no solution
+    has a value, it is as `proportional`.
     """
     if not 0.0 <= imitate <= 1.0:
         raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
@@ -110,7 +110,7 @@ def best_value(retrieved: Evidence, imitate: float = 0.0) -> Floats:
 
 
 def _unknown(mean: Floats) -> Flags:
-    """Whether nothing is known of any solution, [1] or [q, 1]."""
+    """Whether the mean of every solution is unknown, [1] or [q, 1]."""
     return np.asarray(np.isnan(mean).all(axis=-1, keepdims=True))
 
 
@@ -148,7 +148,7 @@ def reuse(
 ) -> Proposal:
     """Propose a solution from what was retrieved; only `allowed` ones, where given.
 
-    `lacking` knows of solutions that no case has but that are taken all the same.
+    `lacking` are the stage's hidden solutions, which get the chances that they have elsewhere.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
@@ -214,8 +214,8 @@ def reuse_many(
 ) -> Floats:
     """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
 
-    `hidden` are solutions that no case has but that are taken all the same. Where no retrieved
-    case has an allowed solution, all that are allowed are equally likely.
+    `hidden` is how often hidden solutions are taken by each target. Where no retrieved case has an
+    allowed solution, all that are allowed are equally likely.
     """
     spec = Spec.parse(policy or retrieved.case_type.reuse)
     chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)

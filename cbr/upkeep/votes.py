@@ -96,8 +96,8 @@ def _count_votes(case, lists, table, remaining, k, votes, tied):  # type: ignore
     """Count the votes of the k nearest others on a case: fills `votes` [s].
 
     Returns (parts, end, edge, room). A whole vote counts `parts`; 0 parts: the list is too short.
-    The list was walked up to `end`. The group from `edge` on may cross the cap: its cases `tied` [s]
-    share the `room` that is left, as in `ranking.capped`.
+    The list was walked up to `end`. The group from `edge` on may cross the cap: its cases, `tied`
+    [s], share the `room` that is left, as in `ranking.capped`.
     """
     v, r = table.vector[case], table.record[case]
     votes[:] = 0
