@@ -5,7 +5,7 @@
     operators     selection, crossover and mutation (DEAP)
     generational  the classic genetic algorithm
     racing        the robust search: CMA-ES (DEAP), paired races, duels with the champion
-    playing       questions of a search, cut into pieces that workers play
+    playing       scores that a search requests, in pieces that workers play
     seeds         seeds by purpose, run and generation
     runfile       a run as a SQLite file, from which it is taken up again
     run           runs side by side, their winners, the report on fresh deals

@@ -1,7 +1,7 @@
-"""From questions of a search to contests that are played, here or by workers.
+"""Scores that a search requests, from contests that are played here or by workers.
 
-A question is cut into pieces of a size that the arena chooses, each with a seed of its own. So what
-comes out does not depend on how many workers there are, nor on who is done first.
+A request is cut into pieces of a size that the arena chooses, each with a seed of its own. So the
+scores depend neither on the number of workers nor on the order in which they finish.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Venue:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRequest:
-    """What a search wants to know: how rows [n, d] do in so many trials, paired. `place` tells the
-    question apart from every other of its `purpose`, and so gives it deals of its own."""
+    """A search requests paired scores of rows [n, d] in so many trials. `place` tells the request
+    from every other one of its `purpose`, and so gives it random numbers of its own."""
 
     rows: Floats
     trials: int
@@ -53,7 +53,7 @@ class ScoreRequest:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What one worker does at a time."""
+    """The part of a request that one worker plays at a time."""
 
     venue: Venue
     rows: Floats
@@ -108,7 +108,7 @@ def play_piece(piece: Piece) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The venues of one search, and how their scores are made one."""
+    """How a search scores rows: in which venues, and how their scores are combined."""
 
     venues: Sequence[Venue]
     objective: str
@@ -145,7 +145,7 @@ class Scoring:
         return found
 
     def joined(self, request: ScoreRequest, scores: Sequence[Floats]) -> Floats:
-        """Scores of pieces as those of the question: [arenas, n, blocks]."""
+        """Scores of pieces as those of the request: [arenas, n, blocks]."""
         _, which = self._different(request.rows)
         parts, given = [], iter(scores)
         for contest in self.contests:

@@ -1,8 +1,8 @@
 """A whole search: its runs side by side, their winners in further ones, and a report at the end.
 
-A run is a generator that asks and is answered. What it asked in generations that are over is in the
-run file, so a search that was killed asks the same again, is answered from there, and goes on as
-if nothing had happened.
+A run is a generator that requests scores and is sent them. The requests of generations that are
+over are in the run file with their scores, so a search that was killed makes the same requests
+again, gets the scores from there, and continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NO_RUN = (0, 0, 0)
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """What a progress display shows: generations over and in all (at most), the last one of them,
-    trials played by this process and seconds since it began; and what is done before and after
-    generations, in words."""
+    """What a progress display shows: generations over and in all (at most), the last of them,
+    trials played by this process and seconds since it began; `doing` says in words what is done
+    before and after generations."""
 
     over: int
     of: int
@@ -52,7 +52,7 @@ OnProgress = Callable[[SearchProgress], None]
 
 @dataclass(eq=False)
 class _Run:
-    """One run under way: what it waits for, and what it has asked since its last generation."""
+    """A run in progress: the request that it waits for, and those since its last generation."""
 
     number: int
     search: Search
@@ -163,7 +163,7 @@ class Evolution:
         return racing.search(self.plan, self.genome, self.scoring, number, starts)
 
     def _advance(self, run: _Run, scores: Floats | None) -> None:
-        """Let a run go on until it asks what nobody knows yet, or is done."""
+        """Let a run continue until it requests scores that must be played, or is done."""
         try:
             said = next(run.search) if scores is None else run.search.send(scores)
             while True:

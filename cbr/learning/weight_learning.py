@@ -1,10 +1,10 @@
-"""Weights learned from the cases themselves.
+"""Feature weights learned from the cases themselves.
 
-They are those under which the recorded solutions are likeliest, each case left out together with
-all others of its record: by the soft kernel and by retrieval made soft (`kernel`), added up.
-The two want somewhat different weights, as the kernel has a bandwidth of its own and retrieval a
-fixed threshold. Steps follow the gradient (Adam) on draws of some cases against many others. A part
-of the records is kept apart, and decides how far to go: neither predictor may lose by it.
+They maximise the likelihood of the recorded solutions, each case predicted without its own record:
+the sum of the log-likelihoods by the soft kernel and by smooth retrieval (see `kernel`). The two
+prefer somewhat different weights, because the kernel has a bandwidth of its own and retrieval a
+fixed threshold. Steps follow the gradient (Adam) on random batches. Some records are held out for
+validation, and decide how many steps to take: neither predictor may get worse on them.
 """
 
 from __future__ import annotations
@@ -34,23 +34,21 @@ from cbr.workers import in_order
 
 #: Cases drawn for one step, and others that they are compared with.
 _ASKED, _KNOWN = 64, 60_000
-#: Share of the records kept apart, and cases of them that are looked at.
+#: Share of the records held out for validation, and cases of them that are used.
 _APART, _LOOKED_AT = 0.2, 5_000
 #: Cases of them by which the soft kernel is judged.
 _FITTED = 1_500
-#: Where on the way weights are judged.
+#: After which shares of the steps the weights are validated.
 _LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 #: Steps along the gradient, at most.
 STEPS = 300
 
-#: Called with steps done, steps in all, and steps done.
-
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well weights predict records kept apart: the soft kernel with its constants, log-loss
-    included, and the log-loss of the retrieval rule."""
+    """How well weights predict held-out records: the soft kernel with its constants and log-loss,
+    and the log-loss of the retrieval rule."""
 
     soft: Constants
     rule: float
@@ -58,7 +56,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Learned:
-    """Weights, scaled so that the highest is 100, and what they gain on records kept apart."""
+    """Weights, scaled so that the highest is 100, and what they gain on held-out records."""
 
     weights: Floats
     before: Predicted
@@ -103,8 +101,8 @@ def learn(
         by_kernel, by_rule = soft.gradients(
             asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
         )
-        # The kernel finds the features that tell; the rule alone might gather on any one of them,
-        # as its threshold is easier to reach with few features. So it comes in by and by.
+        # The kernel finds the informative features. The rule alone might settle on any one of them,
+        # because its threshold is easier to reach with few features, so it is phased in.
         climb.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
         if taken in looks:
             tried.append(judge.of(np.exp(climb.mean[:-1] - climb.mean[:-1].max())))
