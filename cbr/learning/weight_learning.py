@@ -35,11 +35,11 @@ from cbr.workers import in_order
 #: Cases drawn for one step, and others that they are compared with.
 _ASKED, _KNOWN = 64, 60_000
 #: Share of the records held out for validation, and cases of them that are used.
-_APART, _LOOKED_AT = 0.2, 5_000
+_HELD_OUT, _VALIDATED = 0.2, 5_000
 #: Cases of them by which the soft kernel is judged.
 _FITTED = 1_500
 #: After which shares of the steps the weights are validated.
-_LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+_VALIDATED_AFTER = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 #: Steps along the gradient, at most.
 STEPS = 300
@@ -85,35 +85,35 @@ def learn(
     """Learn weights for some cases, beginning with `start`."""
     rng = np.random.default_rng([seed, len(cases)])
     soft = SoftKernel.of(cases, measures)
-    train, apart = _parted(cases, rng)
-    judge = _Judge(cases, measures, policy, soft, train, apart)
-    first = judge.of(start)
+    train, held_out = _train_and_validation(cases, rng)
+    validation = _Validation(cases, measures, policy, soft, train, held_out)
+    first = validation.of(start)
     # A weight of 0 has no gradient in its logarithm, so it begins as a small one.
     begin = np.maximum(start, 0.02 * start.max())
     kernel = first.predicted.soft
-    climb = _Climb(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
-    looks = {max(1, round(share * steps)) for share in _LOOKS}
-    tried = []
+    ascent = _Adam(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
+    looks = {max(1, round(share * steps)) for share in _VALIDATED_AFTER}
+    candidates = []
     for taken in range(1, steps + 1):
         asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
         known = rng.choice(train, min(_KNOWN, len(train)), replace=False)
-        *scale, alpha = np.exp(climb.at)
+        *scale, alpha = np.exp(ascent.at)
         by_kernel, by_rule = soft.gradients(
             asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
         )
         # The kernel finds the informative features. The rule alone might settle on any one of them,
         # because its threshold is easier to reach with few features, so it is phased in.
-        climb.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
+        ascent.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
         if taken in looks:
-            tried.append(judge.of(np.exp(climb.mean[:-1] - climb.mean[:-1].max())))
+            candidates.append(validation.of(np.exp(ascent.mean[:-1] - ascent.mean[:-1].max())))
         if progress:
             progress(taken, steps, taken)
-    best = _fairest(first, tried)
+    best = _best_for_both(first, candidates)
     return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
 
 
-class Lesson(NamedTuple):
-    """What came of one stage: its weights by feature, and how they were found, or why not."""
+class StageWeights(NamedTuple):
+    """Weights of one stage by feature, and how they were found or why they were not."""
 
     stage: str
     weights: dict[str, float]
@@ -130,7 +130,7 @@ def learn_weights(
     seed: int = 0,
     pool: Executor | None = None,
     progress: Progress | None = None,
-) -> tuple[Weights, list[Lesson]]:
+) -> tuple[Weights, list[StageWeights]]:
     """Weights for some stages of a casebase (none: all that have cases), from the first share of
     its records; a stage with too few cases keeps its own. Workers take a stage each."""
     if not 0.0 < first <= 1.0:
@@ -138,7 +138,7 @@ def learn_weights(
     with Casebase.open(file) as base:
         domain = base.domain
         stages = list(stages) or [stage for stage in base.stages if base.count(stage)]
-    lessons: list[Lesson] = []
+    lessons: list[StageWeights] = []
 
     def tell(done: float, _of: float = 0.0, _count: int = 0) -> None:
         if progress:
@@ -175,7 +175,7 @@ def _learn_stage(
     seed: int,
     plugin_files: tuple[str, ...],
     progress: Progress | None,
-) -> Lesson:
+) -> StageWeights:
     plugins_with(plugin_files)
     with Casebase.open(file) as base:
         cases, digest = base.read_cases(stage), base.digest(stage)
@@ -198,15 +198,15 @@ def _learn_stage(
     except EmptyStage as error:
         refused = str(error)
     rounded = [round(weight, 3) for weight in weights.tolist()]
-    return Lesson(stage, dict(zip(names, rounded, strict=True)), told, refused)
+    return StageWeights(stage, dict(zip(names, rounded, strict=True)), told, refused)
 
 
-class _Climb:
-    """Steps along gradients (Adam, with smaller and smaller steps)."""
+class _Adam:
+    """Gradient ascent by Adam, with steps that get smaller."""
 
     def __init__(self, at: Floats, steps: int) -> None:
         self.at, self.steps, self.taken = at, steps, 0
-        #: The mean of many steps: each alone follows its draw.
+        #: A running mean of the steps, because each follows its random batch.
         self.mean = at
         self._moment, self._square = np.zeros(len(at)), np.zeros(len(at))
 
@@ -221,13 +221,13 @@ class _Climb:
         self.mean = 0.95 * self.mean + 0.05 * self.at
 
 
-class _Tried(NamedTuple):
+class _Candidate(NamedTuple):
     weights: Floats
     predicted: Predicted
 
 
-class _Judge:
-    """The records kept apart, which say how good weights are."""
+class _Validation:
+    """Judges weights by how well they predict the held-out records."""
 
     def __init__(
         self,
@@ -236,43 +236,43 @@ class _Judge:
         policy: RetrievalPolicy,
         soft: SoftKernel,
         train: Ints,
-        apart: Ints,
+        held_out: Ints,
     ) -> None:
         vectors = cases.take(train).vectors()
         none = np.ones(len(measures))
         self.mine = Retriever(vectors, measures, none, policy, TreeIndex(vectors, measures))
-        self.soft, self.train, self.apart = soft, train, apart
-        self.asked, self.done = cases.values[apart], cases.solution[apart]
+        self.soft, self.train, self.held_out = soft, train, held_out
+        self.asked, self.done = cases.values[held_out], cases.solution[held_out]
         self.kernel: Constants | None = None
 
-    def of(self, weights: Floats) -> _Tried:
-        # From one look to the next they change little, so the search begins with the last ones.
+    def of(self, weights: Floats) -> _Candidate:
+        # They change little from one validation to the next, so the search begins with the last.
         kernel = fit_constants(
-            self.soft, weights, self.train, self.apart[:_FITTED], start=self.kernel
+            self.soft, weights, self.train, self.held_out[:_FITTED], start=self.kernel
         )
         self.kernel = kernel
         taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
         rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
-        return _Tried(weights, Predicted(kernel, float(rule.mean())))
+        return _Candidate(weights, Predicted(kernel, float(rule.mean())))
 
 
-def _fairest(first: _Tried, tried: Sequence[_Tried]) -> _Tried:
-    """The weights by which both predictors gain, the smaller of their gains as large as can be,
-    each as a share of the most it gained; the first where there are none."""
-    gains = np.array([_losses(first) - _losses(one) for one in tried])
+def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
+    """The weights by which both predictors gain: those with the largest smaller gain, each as a
+    share of the most that the predictor gained; the first weights where there are none."""
+    gains = np.array([_losses(first) - _losses(one) for one in candidates])
     most = gains.max(axis=0)
     if (most <= 0.0).any():
         return first
     least = (gains / most).min(axis=1)
-    return tried[int(least.argmax())] if least.max() > 0.0 else first
+    return candidates[int(least.argmax())] if least.max() > 0.0 else first
 
 
-def _losses(tried: _Tried) -> Floats:
-    return np.array([tried.predicted.soft.log_loss, tried.predicted.rule])
+def _losses(candidate: _Candidate) -> Floats:
+    return np.array([candidate.predicted.soft.log_loss, candidate.predicted.rule])
 
 
-def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Cases to learn from and cases to look at, of different records."""
+def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Cases to learn from, and cases to validate on, of different records."""
     records = np.unique(cases.record)
     if len(np.unique(cases.solution)) < 2:
         raise EmptyStage(
@@ -284,7 +284,7 @@ def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
             f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "
             f"learned from 20 or more"
         )
-    chosen = rng.choice(records, max(2, int(_APART * len(records))), replace=False)
+    chosen = rng.choice(records, max(2, int(_HELD_OUT * len(records))), replace=False)
     held = np.isin(cases.record, chosen)
     looked_at = np.flatnonzero(held)
-    return np.flatnonzero(~held), rng.permutation(looked_at)[:_LOOKED_AT]
+    return np.flatnonzero(~held), rng.permutation(looked_at)[:_VALIDATED]
