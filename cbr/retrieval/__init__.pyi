@@ -3,7 +3,7 @@ from .index.base import IndexKind as IndexKind
 from .index.base import Reach as Reach
 from .index.base import Scan as Scan
 from .index.faiss import FaissIndex as FaissIndex
-from .index.faiss import Search as Search
+from .index.faiss import SearchEffort as SearchEffort
 from .index.faiss import build_faiss as build_faiss
 from .index.quality import recalls as recalls
 from .index.quality import targets_like as targets_like

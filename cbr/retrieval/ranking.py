@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval.index.base import NearestVectors, Reach
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
 
@@ -76,7 +76,7 @@ def _capped(target: Ints, rounded: Ints, cases: NDArray[Any], cap: Floats) -> Fl
 
 def nearest(
     reach: Reach, target: Ints, number: Ints, similarity: Floats, cases: Ints, targets: int
-) -> Found:
+) -> NearestVectors:
     """What the reach includes of scored vectors, for each of so many targets, nearest first.
 
     Row i says that vector ``number[i]``, with ``cases[i]`` cases, is so similar to ``target[i]``;
@@ -102,4 +102,4 @@ def nearest(
     inside = share > 0
     kept, share = kept[inside], share[inside]
     size = np.bincount(target[kept], minlength=targets)
-    return Found(np.append(0, np.cumsum(size)), number[kept], similarity[kept], share)
+    return NearestVectors(np.append(0, np.cumsum(size)), number[kept], similarity[kept], share)

@@ -20,7 +20,7 @@ from cbr.measure import Bound
 from cbr.plugging.guard import frozen, guarded
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval import ranking
-from cbr.retrieval.index.base import Found, Index, Reach, joined
+from cbr.retrieval.index.base import Index, NearestVectors, Reach, joined
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.ranking import Ranking
 from cbr.retrieval.retrieved import Retrieved, RetrievedMany
@@ -98,12 +98,12 @@ class Retriever:
         found = self.nearest(codes[None], weights[None], reach or self.policy.looks)
         return Ranking(self.vectors, frozen(found.number), frozen(found.similarity))
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """What the reach includes for each target, nearest first, with its share."""
         exact = getattr(self.index, "nearest", None)
         if exact is not None:
             with guarded("the index"):
-                found: Found = exact(codes, weights, reach)
+                found: NearestVectors = exact(codes, weights, reach)
                 return found
         proposed = self._candidates(codes, weights, reach)
         return joined(
@@ -115,7 +115,7 @@ class Retriever:
 
     def cut(
         self, number: Ints, similarity: Floats, reach: Reach, cases: Ints | None = None
-    ) -> Found:
+    ) -> NearestVectors:
         """What the reach includes of one target's scored vectors; `cases` if not all count."""
         cases = self.vectors.cases[number] if cases is None else cases
         return ranking.nearest(reach, np.zeros_like(number), number, similarity, cases, 1)

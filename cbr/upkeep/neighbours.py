@@ -17,7 +17,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval.index.base import NearestVectors, Reach
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
@@ -116,7 +116,7 @@ class Neighbours:
             return
         filled = remaining.filled
         if 2 * int(filled.sum()) < len(self._in_pool):
-            self._pool = pool(self.retriever, self.vectors, remaining)
+            self._pool = retriever_of_remaining(self.retriever, self.vectors, remaining)
             self._in_pool = np.flatnonzero(filled)
             self._asked[:] = 0
         wanted = np.maximum(4 * self._asked[vectors], self._usual)
@@ -129,7 +129,7 @@ class Neighbours:
             self._asked[some] = size
             self.lists.complete[some] = size >= self._pool.vectors.cases.sum()
 
-    def _keep(self, vectors: Ints, found: Found) -> None:
+    def _keep(self, vectors: Ints, found: NearestVectors) -> None:
         begin, end = self._used, self._used + len(found.number)
         _, _, _, number, level = self.lists
         if end > len(number):
@@ -158,7 +158,7 @@ class Neighbours:
         """
         reach, cover = np.zeros_like(remaining.counts), np.zeros_like(remaining.counts)
         pending = inside = np.flatnonzero(remaining.filled)
-        among = pool(self.retriever, self.vectors, remaining)
+        among = retriever_of_remaining(self.retriever, self.vectors, remaining)
         size, total = self._usual, int(remaining.counts.sum())
         while len(pending):
             self._plan(len(pending))
@@ -175,13 +175,15 @@ class Neighbours:
         return reach, cover
 
 
-def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> Found:
+def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> NearestVectors:
     """The nearest vectors of each target, with so many cases or more."""
     weights = np.tile(retriever.weights, (len(targets), 1))
     return retriever.nearest(targets, weights, Reach(2.0, fallback=cases))
 
 
-def pool(retriever: Retriever, vectors: Vectors, remaining: Remaining) -> Retriever:
+def retriever_of_remaining(
+    retriever: Retriever, vectors: Vectors, remaining: Remaining
+) -> Retriever:
     """A retriever of the remaining cases only."""
     from cbr.retrieval.index.base import Scan
     from cbr.retrieval.index.tree import TreeIndex

@@ -34,7 +34,7 @@ from cbr.retrieval import (
     Index,
     RetrievedMany,
     Retriever,
-    Search,
+    SearchEffort,
     TreeIndex,
     build_faiss,
     recalls,
@@ -171,7 +171,7 @@ def _index(kind: str, grown: Retriever) -> Index:
     if kind == "exact":
         return TreeIndex(grown.vectors, grown.measures)
     built = build_faiss(kind, grown.vectors, grown.measures, {}, grown.weights)
-    return FaissIndex(grown.vectors, grown.measures, built, Search())
+    return FaissIndex(grown.vectors, grown.measures, built, SearchEffort())
 
 
 def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:

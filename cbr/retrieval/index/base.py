@@ -37,7 +37,7 @@ class Reach:
         return float(self.above), float(self.cap), float(self.fallback)
 
 
-class Found(NamedTuple):
+class NearestVectors(NamedTuple):
     """Vectors for some targets, nearest first; target i has those from ``start[i]`` on.
 
     `share` is how much of each vector the reach includes: where the cap cuts through vectors of one
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     share: Floats
 
 
-def joined(parts: Sequence[Found]) -> Found:
+def joined(parts: Sequence[NearestVectors]) -> NearestVectors:
     """What was found for some targets, and then for others."""
     import numpy as np
 
@@ -60,7 +60,7 @@ def joined(parts: Sequence[Found]) -> Found:
     number = np.concatenate([np.empty(0, np.int64), *(part.number for part in parts)])
     similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
     share = np.concatenate([np.empty(0), *(part.share for part in parts)])
-    return Found(np.cumsum(size), number, similarity, share)
+    return NearestVectors(np.cumsum(size), number, similarity, share)
 
 
 class Index(Protocol):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cbr.errors import BadValue
 from cbr.measure import Bound
 from cbr.retrieval import ranking
-from cbr.retrieval.index.base import Found, Reach, joined
+from cbr.retrieval.index.base import NearestVectors, Reach, joined
 from cbr.retrieval.index.embedding import Embedding, Points, compressed, spread_out
 from cbr.retrieval.scoring import Scorer
 from cbr.store.arrays import Vectors
@@ -217,7 +217,7 @@ def one_thread() -> Iterator[None]:
         faiss.cvar.distance_compute_blas_threshold = products
 
 
-class Search(NamedTuple):
+class SearchEffort(NamedTuple):
     """How far an index looks, 0 where it is to decide: `fetch` vectors for each target, `breadth`
     of the way through a graph, `probes` clusters."""
 
@@ -230,7 +230,7 @@ class FaissIndex:
     """A built index at work on the vectors of a stage."""
 
     def __init__(
-        self, vectors: Vectors, measures: Sequence[Bound], built: Built, search: Search
+        self, vectors: Vectors, measures: Sequence[Bound], built: Built, search: SearchEffort
     ) -> None:
         if min(search) < 0:
             raise BadValue(f"fetch, breadth and probes of {built.kind!r} must be 0 or more")
@@ -264,7 +264,7 @@ class FaissIndex:
             pending, fetch = np.concatenate(left), 4 * fetch
         return found
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """What the reach includes of the candidates, scored for many targets together."""
         parts = []
         for at in range(0, len(codes), _AT_A_TIME):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.retrieval.index.base import Index
-from cbr.retrieval.index.faiss import USUAL, FaissIndex, Search, build_faiss
+from cbr.retrieval.index.faiss import USUAL, FaissIndex, SearchEffort, build_faiss
 from cbr.retrieval.index.saved import save
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retrieved import RetrievedMany
@@ -88,7 +88,7 @@ def compare(
             found, each = _timed(dataclasses.replace(mine, index=index), warm, asked)
             share = recalls(truth, found)
             mean, worst = float(share.mean()), float(share.min())
-            usual = search == Search()
+            usual = search == SearchEffort()
             rows.append(Row(stage, kind, setting, usual, seconds, size, each, mean, worst))
     return rows
 
@@ -165,9 +165,9 @@ def _timed(
     return found, (time.perf_counter() - began) / len(asked) * 1e6
 
 
-def _settings(kind: str, mine: Retriever) -> Iterator[tuple[str, Search]]:
+def _settings(kind: str, mine: Retriever) -> Iterator[tuple[str, SearchEffort]]:
     """Settings that trade time for recall, the usual one among them."""
-    usual = Search()
+    usual = SearchEffort()
     if kind == "faiss-ivf":
         for probes in (2, 4, 8, 0, 32, 64):
             yield f"probes={probes or 'auto'}", usual._replace(probes=probes)

@@ -31,7 +31,7 @@ from cbr.retrieval.index.faiss import (
     USUAL,
     Built,
     FaissIndex,
-    Search,
+    SearchEffort,
     build_faiss,
     library,
     one_thread,
@@ -71,7 +71,11 @@ def path_of(casebase: Path, stage: str, kind: str) -> Path:
 
 
 def ready(
-    kind: str, vectors: Vectors, measures: Sequence[Bound], given: Mapping[str, int], search: Search
+    kind: str,
+    vectors: Vectors,
+    measures: Sequence[Bound],
+    given: Mapping[str, int],
+    search: SearchEffort,
 ) -> FaissIndex:
     """The saved index if it fits, else one made now."""
     built = _saved(kind, vectors, measures, given)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cbr.errors import PluginFailure
 from cbr.measure import Bound
 from cbr.retrieval.index import tree_search
-from cbr.retrieval.index.base import Found, Reach, joined
+from cbr.retrieval.index.base import NearestVectors, Reach, joined
 from cbr.retrieval.index.tree_search import Targets, Tree
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
@@ -123,7 +123,7 @@ class TreeIndex:
         found = self.nearest(targets, weights, reach)
         return np.split(found.number, found.start[1:-1])
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """What `reach` includes for each target, nearest first: `codes` and `weights` [q, d]."""
         # Those of a single query are read-only; copies spare it code compiled for that.
         values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
@@ -132,13 +132,15 @@ class TreeIndex:
             values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity
         )
         numbers = reach.numbers
-        parts: list[Found] = []
+        parts: list[NearestVectors] = []
         pending = np.arange(len(codes))
         while len(pending) or not parts:
             step = tree_search.first_step(numbers)
             start, position = tree_search.search(self.tree, targets, pending, step, numbers)
             similarity = self._scored(targets, pending, start, position)
-            parts.append(Found(*tree_search.rank(start, position, similarity, self.tree, numbers)))
+            parts.append(
+                NearestVectors(*tree_search.rank(start, position, similarity, self.tree, numbers))
+            )
             pending = pending[len(start) - 1 :]
         return joined(parts)
 
