@@ -19,7 +19,7 @@ from .measure import similarity as similarity
 from .plugging.hookspecs import hook as hook
 from .retrieval.index.base import IndexKind as IndexKind
 from .retrieval.index.base import Reach as Reach
-from .retrieval.ranking import retrieval_policy as retrieval_policy
+from .retrieval.policies import retrieval_policy as retrieval_policy
 from .retrieval.retriever import retrieve as retrieve
 from .reusing.explanation import explain as explain
 from .reusing.proposal import reuse as reuse

@@ -26,7 +26,7 @@ def cbr_case_sources() -> list[CaseSource]:
 
 @hook
 def cbr_retrieval_policies() -> list[Callable[..., Any]]:
-    from cbr.retrieval.ranking import radius, threshold, top
+    from cbr.retrieval.policies import radius, threshold, top
 
     return [threshold, top, radius]
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 #: Names that a sentence lists.
 _MOST_NAMES = 30
+#: Signs of a stranger's sentence that are shown.
+_LONGEST = 300
 
 
 class CbrError(Exception):
@@ -73,3 +75,16 @@ class PluginFailure(CbrError):
 
 class NameClash(CbrError):
     """One name registered by two plugins."""
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one line that a terminal can show: its sentence if it is ours, else its class and
+    text, and not too much of it."""
+    try:
+        text = " ".join(str(error).split())
+    except BaseException:  # an error of a stranger's class
+        text = ""
+    text = "".join(sign if sign.isprintable() else "?" for sign in text)
+    if not isinstance(error, CbrError) and len(text) > _LONGEST:
+        text = text[:_LONGEST] + "..."
+    return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -1,6 +1,7 @@
 """The one notation for "a named thing with parameters": ``exponential?k=4&span=10``.
 
 Measures, policies and (in plugins) bots are all named this way, on the command line and in files.
+A spec inside a spec has ``;`` for ``&``: ``cbr:FILE.db?policy=threshold?above=0.9;cap=50``.
 """
 
 from __future__ import annotations
@@ -50,6 +51,22 @@ class Spec:
         if not self.parameters:
             return self.name
         return self.name + "?" + "&".join(f"{k}={_plain(v)}" for k, v in self.parameters.items())
+
+
+def nest(text: str) -> str:
+    """A spec as it is written in a parameter of another one, where ``&`` would end it.
+
+    >>> nest("threshold?above=0.9&cap=50")
+    'threshold?above=0.9;cap=50'
+    >>> unnest("threshold?above=0.9;cap=50")
+    'threshold?above=0.9&cap=50'
+    """
+    return text.replace("&", ";")
+
+
+def unnest(text: str) -> str:
+    """A spec that stood in a parameter of another one, as it is written by itself."""
+    return text.replace(";", "&")
 
 
 def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any]:

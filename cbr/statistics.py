@@ -1,17 +1,92 @@
-"""Student's t: how wide an interval must be where few numbers tell how much they vary."""
+"""Means with 95 % intervals: of independent blocks, of clusters, and of paired differences."""
 
 from __future__ import annotations
 
-#: The 97.5 % quantile for 1 to 10 degrees of freedom.
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cbr.typing import Floats, Ints
+
+#: The 97.5 % quantile of the normal distribution.
+NORMAL = 1.96
+#: Student's for 1 to 10 degrees of freedom.
 _FEW = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 def quantile(freedom: int) -> float:
-    """The 97.5 % quantile for any number of degrees of freedom, to a thousandth.
+    """The 97.5 % quantile of Student's t for any degrees of freedom, to a thousandth.
 
     >>> [round(quantile(freedom), 3) for freedom in (1, 10, 20, 1000)]
     [12.706, 2.228, 2.086, 1.962]
     """
     if freedom <= len(_FEW):
         return _FEW[freedom - 1]
-    return 1.96 + 2.373 / freedom + 2.8 / freedom**2
+    return NORMAL + 2.373 / freedom + 2.8 / freedom**2
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, and half the width of its 95 % interval (None of a single block or cluster)."""
+
+    mean: float
+    ci95: float | None
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f}" + ("" if self.ci95 is None else f" ± {self.ci95:.4f}")
+
+
+def standard_error(scores: Floats) -> float | None:
+    """The standard error of the mean of independent blocks; None of one."""
+    if len(scores) < 2:
+        return None
+    return float(scores.std(ddof=1) / math.sqrt(len(scores)))
+
+
+def mean_of(scores: Floats) -> Mean:
+    """The mean of independent blocks, with Student's interval."""
+    error = standard_error(scores)
+    width = None if error is None else error * quantile(len(scores) - 1)
+    return Mean(float(scores.mean()), width)
+
+
+def clustered_error(values: Floats, cluster: Ints) -> float | None:
+    """The standard error of a mean where the values of one cluster depend on each other; None of
+    one cluster."""
+    off = _off(values, cluster)
+    if len(off) < 2:
+        return None
+    return math.sqrt((off**2).sum() * len(off) / (len(off) - 1)) / len(values)
+
+
+def clustered_mean(values: Floats, cluster: Ints, *, many: bool = False) -> Mean:
+    """The mean of all values, with an interval over clusters: Student's, or that of `many`."""
+    mean, error = float(values.mean()), clustered_error(values, cluster)
+    if error is None:
+        return Mean(mean, None)
+    off = _off(values, cluster)
+    if many:
+        return Mean(mean, NORMAL * math.sqrt((off**2).sum()) / len(values))
+    return Mean(mean, quantile(len(off) - 1) * error)
+
+
+def _off(values: Floats, cluster: Ints) -> Floats:
+    """By how much the values of each cluster are off the mean, in sum."""
+    import numpy as np
+
+    _, place = np.unique(cluster, return_inverse=True)
+    return np.bincount(place.reshape(-1), values - values.mean()).astype(np.float64)
+
+
+def separation(one: Floats, two: Floats) -> float:
+    """By how many standard errors the first is better on the same blocks; 0 if they are equal, or
+    of one block. Of few blocks the error itself is unsure, so they count for less, as in Student's
+    intervals."""
+    difference = one - two
+    error = standard_error(difference)
+    if error is None or not difference.any():
+        return 0.0
+    if error == 0.0:
+        return math.copysign(math.inf, difference.mean())
+    return float(difference.mean()) / error * quantile(10**6) / quantile(len(difference) - 1)

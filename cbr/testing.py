@@ -23,7 +23,7 @@ from cbr.evolve.arena import Arena, Contest
 from cbr.measure import Bound, Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
 from cbr.reusing.proposal import ReusePolicy
 from cbr.spec import Spec

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from cbr.errors import BadValue, CbrError
 from cbr.plugging.plugins import default_plugins, start_worker
-from cbr.store import shared_arrays as mapped
+from cbr.store import shared_arrays
 
 #: Processes on one machine: more would only take its memory.
 _MOST = 256
@@ -71,7 +71,7 @@ def _begin(files: Sequence[Path]) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    mapped.share()
+    shared_arrays.share()
     start_worker(files)
 
 

@@ -1,4 +1,4 @@
-"""The files of a build, and how they are cut into jobs."""
+"""The files of a build, and how they are cut into batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.building.archives import Place, is_archive, places
-from cbr.building.worker import Job, Setup
+from cbr.building.worker import RecordBatch, WorkerSetup
 from cbr.case import CaseType
 from cbr.errors import BadValue, CbrError, EmptyStage, PluginFailure
 from cbr.files.compression import head_of, plain_name
@@ -17,13 +17,13 @@ from cbr.plugging.guard import guarded, one_line
 from cbr.plugging.plugins import Plugins
 from cbr.store.records import CaseSource, Raw, Record, Skipped
 
-Jobs = Generator[Job, None, None]
+Batches = Generator[RecordBatch, None, None]
 _ITEMS = (Record, Skipped, Raw)
 
 
 @dataclass
-class Reading:
-    """The files of a build, and how they are cut into jobs."""
+class SourceScan:
+    """The files of a build, and how they are cut into batches."""
 
     given: Sequence[str | Path]
     files: Sequence[Path]
@@ -36,50 +36,50 @@ class Reading:
     unreadable: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
 
-    def domain(self, jobs: Jobs) -> tuple[str, Jobs]:
-        """The domain that the first record is for, if its reader can tell; and all the jobs."""
+    def domain(self, batches: Batches) -> tuple[str, Batches]:
+        """The domain that the first record is for, if its reader can tell; and all the batches."""
         types = list(self.plugins.named("case type").values())
         if len({t.domain for t in types}) < 2:
-            return "", jobs
-        seen: list[Job] = []
+            return "", batches
+        seen: list[RecordBatch] = []
         reason = ""
-        for job in jobs:
-            seen.append(job)
-            for _, skipped in job.skipped[:1]:
-                reason = reason or f"{job.source} line {skipped.line}: {skipped.reason}"
-            if job.items:
-                domain, why = self._domain_of(job, types)
+        for batch in batches:
+            seen.append(batch)
+            for _, skipped in batch.skipped[:1]:
+                reason = reason or f"{batch.source} line {skipped.line}: {skipped.reason}"
+            if batch.items:
+                domain, why = self._domain_of(batch, types)
                 reason = reason or why
                 if domain or not why:
-                    return domain, _again(seen, jobs)
+                    return domain, _again(seen, batches)
         if reason:
             raise EmptyStage(f"nothing to build: {reason}")
         if self.unreadable:
             raise no_reader(self.unreadable[0])
         raise EmptyStage(f"nothing to build: {', '.join(map(str, self.given))} holds no records")
 
-    def _domain_of(self, job: Job, types: Sequence[CaseType]) -> tuple[str, str]:
-        """The domain of a job's records; and if none of them can be read, why the first cannot."""
-        source: CaseSource = self.plugins.get("case source", job.reader)
+    def _domain_of(self, batch: RecordBatch, types: Sequence[CaseType]) -> tuple[str, str]:
+        """The domain of a batch of records; and if none can be read, why the first cannot."""
+        source: CaseSource = self.plugins.get("case source", batch.reader)
         if source.domain_of is None:
             served = {t.domain for t in types if source.serves([t])}
             return (served.pop() if len(served) == 1 else ""), ""
         reason = ""
-        for _, item in job.items:
+        for _, item in batch.items:
             try:
-                with guarded(f"reader {source.name!r} at line {item.line} of {job.source}"):
+                with guarded(f"reader {source.name!r} at line {item.line} of {batch.source}"):
                     return source.domain_of(source.body_of(item), self.options), ""
             except BadValue as error:
-                reason = reason or f"{job.source} line {item.line}: {error}"
+                reason = reason or f"{batch.source} line {item.line}: {error}"
         return "", reason
 
-    def setup(self, known_only: bool) -> Setup:
+    def setup(self, known_only: bool) -> WorkerSetup:
         domain = {option.name for t in self.case_types for option in t.options}
         given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
         types = tuple(case_type.to_json() for case_type in self.case_types)
-        return Setup(tuple(map(str, self.plugins.files)), types, given, known_only)
+        return WorkerSetup(tuple(map(str, self.plugins.files)), types, given, known_only)
 
-    def jobs(self) -> Jobs:
+    def batches(self) -> Batches:
         """All that the files hold, in batches."""
         self.unreadable.clear()
         self._verify_names()
@@ -88,15 +88,15 @@ class Reading:
         for place in places(self.files):
             if place.problems:
                 lost = [(at, Skipped(0, reason)) for at, reason in enumerate(place.problems)]
-                yield Job(place.plain, "archive", skipped=lost)
+                yield RecordBatch(place.plain, "archive", skipped=lost)
                 continue
             if place.archive and is_archive(place.path):
                 lost = [(0, Skipped(0, "an archive in an archive; unpack it first"))]
-                yield Job(place.named(place.plain), "archive", skipped=lost)
+                yield RecordBatch(place.named(place.plain), "archive", skipped=lost)
                 continue
             problem = _not_readable(place.path)
             if problem:
-                yield Job(place.plain, "file", skipped=[(0, Skipped(0, problem))])
+                yield RecordBatch(place.plain, "file", skipped=[(0, Skipped(0, problem))])
                 continue
             source = self._source(place)
             if source is None:
@@ -107,10 +107,10 @@ class Reading:
             self.used.add(source.name)
             size = place.path.stat().st_size or 1
             left = None if self.limit is None else self.limit - taken
-            for job in self._cut(place, source, name, left):
-                job.bytes_read = before + place.share * min(1.0, job.bytes_read / size)
-                taken += len(job.items)
-                yield job
+            for batch in self._cut(place, source, name, left):
+                batch.bytes_read = before + place.share * min(1.0, batch.bytes_read / size)
+                taken += len(batch.items)
+                yield batch
             before += place.share
             if self.limit is not None and taken >= self.limit:
                 return
@@ -147,23 +147,25 @@ class Reading:
                 flag = "--" + name.replace("_", "-")
                 yield f"{flag} is for the reader {' and '.join(readers)}, which read nothing here"
 
-    def _cut(self, place: Place, source: CaseSource, name: str, left: int | None) -> Iterator[Job]:
-        job = Job(name, source.name)
+    def _cut(
+        self, place: Place, source: CaseSource, name: str, left: int | None
+    ) -> Iterator[RecordBatch]:
+        batch = RecordBatch(name, source.name)
         for ordinal, item in enumerate(_read(source, place.path, self._for(source))):
             if isinstance(item, Skipped):
-                job.skipped.append((ordinal, item))
+                batch.skipped.append((ordinal, item))
             else:
-                job.items.append((ordinal, item))
+                batch.items.append((ordinal, item))
                 left = None if left is None else left - 1
-            job.bytes_read = item.offset
-            if job.read >= self.batch or left == 0:
-                yield job
-                job = Job(name, source.name)
+            batch.bytes_read = item.offset
+            if batch.read >= self.batch or left == 0:
+                yield batch
+                batch = RecordBatch(name, source.name)
             if left == 0:
                 return
-        if job.read:
-            job.bytes_read = place.path.stat().st_size
-            yield job
+        if batch.read:
+            batch.bytes_read = place.path.stat().st_size
+            yield batch
 
     def _name(self, place: Place, source: CaseSource) -> str:
         if source.identity is None:
@@ -202,10 +204,10 @@ def no_reader(path: str) -> BadValue:
     return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
 
 
-def _again(seen: list[Job], jobs: Jobs) -> Jobs:
-    """All jobs from the first on, some of which have been looked at."""
+def _again(seen: list[RecordBatch], batches: Batches) -> Batches:
+    """All batches from the first on, some of which have been looked at."""
     yield from seen
-    yield from jobs
+    yield from batches
 
 
 def _read(

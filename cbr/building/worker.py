@@ -1,7 +1,7 @@
 """A batch of a build: what this process cuts out of a file, and what a worker makes of it.
 
-A worker gets a `Setup` (the same for a whole build) and a `Job`, and gives back a `Done`, ready to
-be written. It needs no casebase.
+A worker gets a `WorkerSetup` (the same for a whole build) and a `RecordBatch`, and gives back a
+`PreparedBatch`, ready to be written. It needs no casebase.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # a worker has no casebase, and does without what one needs
 
 
 @dataclass(frozen=True)
-class Setup:
+class WorkerSetup:
     """What every worker must know: plugin files, case types, the domain's options."""
 
     files: tuple[str, ...]
@@ -43,14 +43,14 @@ class Setup:
         words = [f"--{name.replace('_', '-')} {value}" for name, value in self.options]
         return " ".join([*words, *(["--known-only"] if self.known_only else [])])
 
-    def counted_by(self, counted: Mapping[str, int]) -> Setup:
+    def counted_by(self, counted: Mapping[str, int]) -> WorkerSetup:
         """With the sums of a survey, which are handed on like an option."""
         given = (*self.options, ("counted", dict(counted)))
         return dataclasses.replace(self, options=given)
 
 
 @dataclass
-class Job:
+class RecordBatch:
     """Records of one source by ordinal, and places there that gave none.
 
     `known` are digests of records that an earlier build took in, `skipped_before` what it skipped.
@@ -70,8 +70,8 @@ class Job:
 
 
 @dataclass
-class Done:
-    """What a job gave: records, rows, and what was not taken in.
+class PreparedBatch:
+    """What a batch gave: records, rows, and what was not taken in.
 
     `record` of a row is the place of its record among `records`.
     """
@@ -108,31 +108,31 @@ class Done:
             base.add_hidden(base.case_type(stage), *columns, record, step)
 
 
-def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
-    """Parse, situate and check the records of a job."""
+def work(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None) -> PreparedBatch:
+    """Parse, situate and check the records of a batch."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
-    done = Done(job.source, job.reader, job.read, job.bytes_read)
-    parsed = _parsed(plugins, job, done.skipped)
+    done = PreparedBatch(batch.source, batch.reader, batch.read, batch.bytes_read)
+    parsed = _parsed(plugins, batch, done.skipped)
     fresh = []
     for record in parsed:
-        known = job.known.get(record.ordinal)
+        known = batch.known.get(record.ordinal)
         if known is None:
             fresh.append(record)
         elif known != record.digest:
             raise DifferentRecord(
-                f"{job.source} line {record.line} was built before with other content; "
+                f"{batch.source} line {record.line} was built before with other content; "
                 f"give the changed file another name"
             )
         else:
             done.known += 1
-    done.skipped += [item for item in job.skipped if item[0] not in job.known]
+    done.skipped += [item for item in batch.skipped if item[0] not in batch.known]
     prepared = prepare([r.body for r in fresh], case_types, dict(setup.options), setup.known_only)
     for place, reason in prepared.rejected.items():
         record = fresh[place]
         done.skipped.append((record.ordinal, Skipped(record.line, reason)))
     done.skipped.sort(key=lambda item: item[0])
     done.first_skipped = done.skipped[0][1] if done.skipped else None
-    done.skipped = [item for item in done.skipped if item[0] not in job.skipped_before]
+    done.skipped = [item for item in done.skipped if item[0] not in batch.skipped_before]
     done.left_out.update(prepared.left_out.values())
     _keep(done, fresh, prepared)
     for case_type in case_types:
@@ -143,10 +143,10 @@ def work(setup: Setup, job: Job, plugins: Plugins | None = None) -> Done:
     return done
 
 
-def count(setup: Setup, job: Job, plugins: Plugins | None = None) -> Counter[str]:
-    """What the domain's survey counts in the records of a job."""
+def count(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None) -> Counter[str]:
+    """What the domain's survey counts in the records of a batch."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
-    bodies = [record.body for record in _parsed(plugins, job, [])]
+    bodies = [record.body for record in _parsed(plugins, batch, [])]
     total: Counter[str] = Counter()
     for survey in {case_type.survey for case_type in case_types if case_type.survey}:
         with guarded(f"survey of {case_types[0].domain!r}"):
@@ -169,13 +169,15 @@ def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugin
     return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
 
 
-def _parsed(plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]) -> list[Numbered]:
-    """The records of a job with their digests; what cannot be parsed goes to `skipped`."""
+def _parsed(
+    plugins: Plugins, batch: RecordBatch, skipped: list[tuple[int, Skipped]]
+) -> list[Numbered]:
+    """The records of a batch with their digests; what cannot be parsed goes to `skipped`."""
     found: list[Numbered] = []
-    if not job.items:
+    if not batch.items:
         return found
-    source: CaseSource = plugins.get("case source", job.reader)
-    for ordinal, piece in job.items:
+    source: CaseSource = plugins.get("case source", batch.reader)
+    for ordinal, piece in batch.items:
         try:  # not in `guarded`, entering which costs as much as parsing a short record
             body = source.body_of(piece)
             found.append(Numbered(ordinal, piece.line, record_digest(body), body))
@@ -184,12 +186,12 @@ def _parsed(plugins: Plugins, job: Job, skipped: list[tuple[int, Skipped]]) -> l
         except (CbrError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            place = f"reader {job.reader!r} at line {piece.line} of {job.source}"
+            place = f"reader {batch.reader!r} at line {piece.line} of {batch.source}"
             raise PluginFailure(f"{place} failed: {one_line(error)}") from error
     return found
 
 
-def _keep(done: Done, fresh: list[Numbered], prepared: Prepared) -> None:
+def _keep(done: PreparedBatch, fresh: list[Numbered], prepared: Prepared) -> None:
     """Records that are neither rejected nor left out, and their rows with new places."""
     out = prepared.rejected.keys() | prepared.left_out.keys()
     kept = [place for place in range(len(fresh)) if place not in out]

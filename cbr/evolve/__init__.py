@@ -5,12 +5,12 @@
     operators     selection, crossover and mutation (DEAP)
     generational  the classic genetic algorithm
     racing        the robust search: CMA-ES (DEAP), paired races, duels with the champion
-    playing       questions of a search, cut into pieces that workers play
+    playing       scores that a search requests, in pieces that workers play
     seeds         seeds by purpose, run and generation
     runfile       a run as a SQLite file, from which it is taken up again
     run           runs side by side, their winners, the report on fresh deals
-    statistics    intervals, paired differences, and what luck alone would show
-    report        a run file as figures; `pictures` draws them
+    luck          how much equal individuals differ by luck alone
+    report        a run file as figures; `cbr.plots` draws them
     accuracy      an arena for every domain: prediction of records kept apart
 
 >>> from cbr.evolve.plans import plan_named

@@ -10,6 +10,7 @@ import numpy as np
 from cbr.errors import BadValue, EmptyStage
 from cbr.evolve.arena import Arena, Contest
 from cbr.retrieval.retriever import Retriever, retriever_of
+from cbr.spec import unnest
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints
 
@@ -42,7 +43,7 @@ def open_accuracy(
             if asked.all() or not asked.any():
                 raise EmptyStage(f"stage {name!r} of {file} has too few records to part them")
             known = cases.take(~asked).vectors()
-            mine = retriever_of(base, name, policy=policy.replace(";", "&"), vectors=known)
+            mine = retriever_of(base, name, policy=unnest(policy), vectors=known)
             stages.append(_Stage(mine, cases.values[asked], cases.solution[asked]))
     ends = np.cumsum([len(stage.mine.measures) for stage in stages])
 

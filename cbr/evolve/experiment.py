@@ -13,12 +13,12 @@ import numpy as np
 from cbr.errors import BadValue, CbrError, EmptyStage
 from cbr.evolve.genome import Genome
 from cbr.evolve.plans import Plan, Racing
-from cbr.evolve.playing import Table, Venue, state_of
-from cbr.evolve.run import Evolution, Tell, Told
+from cbr.evolve.playing import Scoring, Venue, state_of
+from cbr.evolve.run import Evolution, OnProgress, SearchProgress
 from cbr.evolve.runfile import RunFile
-from cbr.evolve.statistics import Mean, mean_of
 from cbr.learning.weight_learning import learn_weights
 from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.statistics import Mean, mean_of
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats
 from cbr.weights import Weights, random_weights
@@ -68,17 +68,17 @@ def evolve(
     seed: int = 0,
     resume: bool = False,
     pool: Executor | None = None,
-    tell: Tell | None = None,
+    tell: OnProgress | None = None,
     out: str = "WEIGHTS.json",
 ) -> Evolved:
     """Search by a plan, and judge what was found; a `run` file that is there is gone on with."""
     plugins = default_plugins()
     with Casebase.open(file) as base:
         arenas = list(arenas) or [default_arena(base, plan, plugins)]
-        table = _table(base, arenas, plan, objective, seed, together=plan.together)
-        if isinstance(plan, Racing) and any(contest.together for contest in table.contests):
+        scoring = _scoring(base, arenas, plan, objective, seed, together=plan.together)
+        if isinstance(plan, Racing) and any(contest.together for contest in scoring.contests):
             raise BadValue(f"plan {plan.name!r} tries rows each for itself, not at one table")
-        genome = Genome.of(base, table.contests[0].genes)
+        genome = Genome.of(base, scoring.contests[0].genes)
         known = _known(base, genome, starts, plugins)
         if isinstance(plan, Racing) and plan.learn and not starts:
             known |= _learned(base, genome, plan.learn, seed, run if resume else None, pool, tell)
@@ -93,21 +93,21 @@ def evolve(
             "starts": {name: row.tolist() for name, row in known.items()},
         }
         # Judged each for itself, at a table as large as that of the search.
-        fresh = _table(base, arenas, plan, objective, seed, together=False)
+        fresh = _scoring(base, arenas, plan, objective, seed, together=False)
     described = {
         "file": Path(file).name,
         "domain": genome.domain,
         "stages": {stage: list(names) for stage, names in genome.stages.items()},
         "genes": [asdict(gene) for gene in genome.extra],
-        "unit": table.contests[0].unit,
-        "trial": table.contests[0].trial,
-        "trials": table.trials(1),
+        "unit": scoring.contests[0].unit,
+        "trial": scoring.contests[0].trial,
+        "trials": scoring.trials(1),
         "published": dict(plan.published),
     }
     with _opened(run, settings, described, resume) as kept:
-        search = Evolution(plan, genome, table, known, kept, pool, tell)
+        search = Evolution(plan, genome, scoring, known, kept, pool, tell)
         best = genome.rounded(search.run())
-        search.table = fresh
+        search.scoring = fresh
         names, rows = [EVOLVED, *others], np.array([best, *others.values()])
         scores = fresh.one_score(search.report(rows))
         judged = [
@@ -126,11 +126,11 @@ def evolve(
             ),
             genome.extras(best),
             judged,
-            table.contests[0].unit,
-            table.contests[0].trial,
+            scoring.contests[0].unit,
+            scoring.contests[0].trial,
             trials,
             kept.count(),
-            _usage(table, genome, best, out),
+            _usage(scoring, genome, best, out),
         )
         kept.finish(
             {"row": best.tolist(), "judged": [asdict(one) for one in judged], "trials": trials}
@@ -138,19 +138,19 @@ def evolve(
     return found
 
 
-def _table(
+def _scoring(
     base: Casebase,
     arenas: Sequence[str],
     plan: Plan,
     objective: str,
     seed: int,
     together: bool,
-) -> Table:
+) -> Scoring:
     files = tuple(map(str, default_plugins().files))
     rows = plan.population if plan.together else 1
     where, state = str(base.path.absolute()), state_of(base)
     venues = [Venue(where, state, arena, rows, together, files) for arena in arenas]
-    return Table(venues, objective, seed)
+    return Scoring(venues, objective, seed)
 
 
 def _known(
@@ -188,7 +188,7 @@ def _learned(
     seed: int,
     run: Path | None,
     pool: Executor | None,
-    tell: Tell | None,
+    tell: OnProgress | None,
 ) -> dict[str, Floats]:
     """Weights learned from the cases, as a row by name; those of a run that is gone on with. None
     where there are too few cases."""
@@ -201,7 +201,7 @@ def _learned(
     def learning(done: float, of: float, _: int) -> None:
         if tell is not None:
             doing = f"learning weights from the cases, {done / of:.0%}"
-            tell(Told(0, 0, None, 0, 0.0, doing=doing))
+            tell(SearchProgress(0, 0, None, 0, 0.0, doing=doing))
 
     learning(0.0, 1.0, 0)
     try:
@@ -258,6 +258,6 @@ def _provenance(
     return told | ({"genes": dict(genes)} if genes else {})
 
 
-def _usage(table: Table, genome: Genome, row: Floats, out: str) -> str:
-    usage = table.contests[0].usage
+def _usage(scoring: Scoring, genome: Genome, row: Floats, out: str) -> str:
+    usage = scoring.contests[0].usage
     return "" if usage is None else usage(genome.extras(row), out)

@@ -9,29 +9,29 @@ import numpy as np
 from cbr.evolve.genome import Genome
 from cbr.evolve.operators import first_generation, next_generation
 from cbr.evolve.plans import Generational
-from cbr.evolve.playing import Asked, Table
+from cbr.evolve.playing import ScoreRequest, Scoring
 from cbr.evolve.record import Generation
 from cbr.evolve.seeds import SEARCH, generator_of
 from cbr.typing import Floats
 
-Search = Generator["Asked | Generation", Floats, Floats]
+Search = Generator["ScoreRequest | Generation", Floats, Floats]
 
 
 def search(
-    plan: Generational, genome: Genome, table: Table, run: int, given: Sequence[Floats]
+    plan: Generational, genome: Genome, scoring: Scoring, run: int, given: Sequence[Floats]
 ) -> Search:
     """One run; returns the row that was best in the last generation.
 
     `given` are rows of the first generation, of which the rest is drawn.
     """
-    rows, origins = first_generation(plan, genome, given, generator_of(table.seed, run, 1))
+    rows, origins = first_generation(plan, genome, given, generator_of(scoring.seed, run, 1))
     for number in range(1, plan.generations + 1):
-        scores = yield Asked(rows, plan.trials, SEARCH, (run, number, 0))
-        judged = table.one_score(scores)
+        scores = yield ScoreRequest(rows, plan.trials, SEARCH, (run, number, 0))
+        judged = scoring.one_score(scores)
         means = judged.mean(axis=1)
         best = int(means.argmax())
         yield Generation(run, number, rows, origins, list(judged), best)
         if number < plan.generations:
-            rng = generator_of(table.seed, run, number + 1)
+            rng = generator_of(scoring.seed, run, number + 1)
             rows, origins = next_generation(plan, genome, rows, means, rng)
     return np.array(rows[best])

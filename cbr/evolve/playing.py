@@ -1,7 +1,7 @@
-"""From questions of a search to contests that are played, here or by workers.
+"""Scores that a search requests, from contests that are played here or by workers.
 
-A question is cut into pieces of a size that the arena chooses, each with a seed of its own. So what
-comes out does not depend on how many workers there are, nor on who is done first.
+A request is cut into pieces of a size that the arena chooses, each with a seed of its own. So the
+scores depend neither on the number of workers nor on the order in which they finish.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cbr.evolve.seeds import seed_of
 from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins, default_plugins, plugins_with
 from cbr.spec import Spec
-from cbr.store import shared_arrays as mapped
+from cbr.store import shared_arrays
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints
 
@@ -41,9 +41,9 @@ class Venue:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a search wants to know: how rows [n, d] do in so many trials, paired. `place` tells the
-    question apart from every other of its `purpose`, and so gives it deals of its own."""
+class ScoreRequest:
+    """A search requests paired scores of rows [n, d] in so many trials. `place` tells the request
+    from every other one of its `purpose`, and so gives it random numbers of its own."""
 
     rows: Floats
     trials: int
@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What one worker does at a time."""
+    """The part of a request that one worker plays at a time."""
 
     venue: Venue
     rows: Floats
@@ -78,7 +78,7 @@ def open_contest(venue: Venue, plugins: Plugins | None = None) -> Contest:
 
 @lru_cache(maxsize=8)
 def _opened(venue: Venue, plugins: Plugins) -> Contest:
-    mapped.share()  # whoever plays here may do so beside others
+    shared_arrays.share()  # whoever plays here may do so beside others
     spec = Spec.parse(venue.arena)
     arena: Arena = plugins.get("arena", spec.name)
     with Casebase.open(Path(venue.file)) as base:
@@ -107,8 +107,8 @@ def play_piece(piece: Piece) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """The venues of one search, and how their scores are made one."""
+class Scoring:
+    """How a search scores rows: in which venues, and how their scores are combined."""
 
     venues: Sequence[Venue]
     objective: str
@@ -134,22 +134,22 @@ class Table:
         """Trials of a row in so many blocks, in all arenas together."""
         return blocks * sum(contest.trials for contest in self.contests)
 
-    def pieces(self, asked: Asked) -> list[Piece]:
+    def pieces(self, request: ScoreRequest) -> list[Piece]:
         """What must be played, in order: arena by arena, blocks in order."""
-        rows, _ = self._different(asked.rows)
+        rows, _ = self._different(request.rows)
         found = []
         for number, (venue, contest) in enumerate(zip(self.venues, self.contests, strict=True)):
-            for at, size in enumerate(_sizes(self.blocks(asked.trials), contest.piece)):
-                seed = seed_of(self.seed, asked.purpose, *asked.place, number, at)
+            for at, size in enumerate(_sizes(self.blocks(request.trials), contest.piece)):
+                seed = seed_of(self.seed, request.purpose, *request.place, number, at)
                 found.append(Piece(venue, rows, size, seed))
         return found
 
-    def joined(self, asked: Asked, scores: Sequence[Floats]) -> Floats:
-        """Scores of pieces as those of the question: [arenas, n, blocks]."""
-        _, which = self._different(asked.rows)
+    def joined(self, request: ScoreRequest, scores: Sequence[Floats]) -> Floats:
+        """Scores of pieces as those of the request: [arenas, n, blocks]."""
+        _, which = self._different(request.rows)
         parts, given = [], iter(scores)
         for contest in self.contests:
-            sizes = _sizes(self.blocks(asked.trials), contest.piece)
+            sizes = _sizes(self.blocks(request.trials), contest.piece)
             parts.append(np.concatenate([next(given) for _ in sizes], axis=1)[which])
         return np.stack(parts)
 

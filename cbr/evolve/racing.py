@@ -19,10 +19,10 @@ from cbr.evolve.generational import Search
 from cbr.evolve.genome import Genome
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import Racing
-from cbr.evolve.playing import Asked, Table
+from cbr.evolve.playing import ScoreRequest, Scoring
 from cbr.evolve.record import MIDDLE, Generation
 from cbr.evolve.seeds import SEARCH, generator_of
-from cbr.evolve.statistics import mean_of, separation
+from cbr.statistics import mean_of, separation
 from cbr.typing import Floats
 
 _CHAMPION = 0
@@ -44,30 +44,30 @@ class Strategy(cma.Strategy):  # type: ignore[misc]
 
 
 def search(
-    plan: Racing, genome: Genome, table: Table, run: int, starts: Mapping[str, Floats]
+    plan: Racing, genome: Genome, scoring: Scoring, run: int, starts: Mapping[str, Floats]
 ) -> Search:
     """One run from the best of some rows by name; returns the champion."""
     names, rows = list(starts), np.array(list(starts.values()))
     # They are few, so each has as many trials as a duel: a good start saves generations.
-    judged = table.one_score((yield Asked(rows, plan.duel, SEARCH, (run, 0, 0))))
+    judged = scoring.one_score((yield ScoreRequest(rows, plan.duel, SEARCH, (run, 0, 0))))
     best = int(judged.mean(axis=1).argmax())
     champion = rows[best]
     yield Generation(run, 0, rows, names, list(judged), best, {"champion": names[best]})
     strategy = Strategy(genome.encode(champion), plan.spread, lambda_=plan.population)
     quiet = 0
     for number in range(1, plan.generations + 1):
-        points = strategy.sample(generator_of(table.seed, run, number))
+        points = strategy.sample(generator_of(scoring.seed, run, number))
         sampled = [genome.decode(point) for point in points]
         rows = np.array([champion, *sampled])
-        played, order = yield from _race(plan, table, (run, number), rows)
+        played, order = yield from _race(plan, scoring, (run, number), rows)
         strategy.learn(points, [place - 1 for place in order if place != _CHAMPION])
         challenger = next(place for place in order if place != _CHAMPION)
         # In the middle of the cloud, as it is now, the luck of many is averaged out.
         middle = genome.decode(np.asarray(strategy.centroid))
         rows = np.array([*rows, middle])
         meet = [_CHAMPION, challenger, len(rows) - 1]
-        duel = yield from _duel(plan, table, (run, number), rows[meet])
-        scores = [*table_scores(table, played), duel[2]]
+        duel = yield from _duel(plan, scoring, (run, number), rows[meet])
+        scores = [*row_scores(scoring, played), duel[2]]
         ahead, better = max((separation(duel[at], duel[0]), at) for at in (1, 2))
         wins = ahead > plan.separate
         quiet = 0 if wins else quiet + 1
@@ -90,14 +90,14 @@ def search(
     return np.array(champion)
 
 
-def table_scores(table: Table, played: list[Floats]) -> list[Floats]:
+def row_scores(scoring: Scoring, played: list[Floats]) -> list[Floats]:
     """One score a block of each row, from those of every arena [arenas, blocks]."""
-    return [table.one_score(scores[:, None])[0] for scores in played]
+    return [scoring.one_score(scores[:, None])[0] for scores in played]
 
 
 def _race(
-    plan: Racing, table: Table, place: tuple[int, int], rows: Floats
-) -> Generator[Asked, Floats, tuple[list[Floats], list[int]]]:
+    plan: Racing, scoring: Scoring, place: tuple[int, int], rows: Floats
+) -> Generator[ScoreRequest, Floats, tuple[list[Floats], list[int]]]:
     """Scores of each row [arenas, blocks], and the rows in order, the best first.
 
     Whoever got further is better; the champion, the first row, is never out.
@@ -106,11 +106,11 @@ def _race(
     running = list(range(len(rows)))
     left: list[int] = []
     for step in range(plan.rounds):
-        asked = Asked(rows[running], plan.trials << step, SEARCH, (*place, step))
-        found = yield asked
+        request = ScoreRequest(rows[running], plan.trials << step, SEARCH, (*place, step))
+        found = yield request
         for at, row in enumerate(running):
             played[row].append(found[:, at])
-        means = {row: _mean(table, played[row]) for row in running}
+        means = {row: _mean(scoring, played[row]) for row in running}
         running.sort(key=lambda row: (-means[row], row))
         if step + 1 < plan.rounds:
             keep = max(2, -(-len(running) // 2))
@@ -121,20 +121,20 @@ def _race(
     return [np.concatenate(parts, axis=1) for parts in played], [*running, *left]
 
 
-def _mean(table: Table, parts: list[Floats]) -> float:
+def _mean(scoring: Scoring, parts: list[Floats]) -> float:
     joined = np.concatenate(parts, axis=1)
-    return float(table.one_score(joined[:, None])[0].mean())
+    return float(scoring.one_score(joined[:, None])[0].mean())
 
 
 def _duel(
-    plan: Racing, table: Table, place: tuple[int, int], rows: Floats
-) -> Generator[Asked, Floats, Floats]:
+    plan: Racing, scoring: Scoring, place: tuple[int, int], rows: Floats
+) -> Generator[ScoreRequest, Floats, Floats]:
     """Scores of the champion and two challengers [3, blocks] on blocks of their own, until one is
     clearly better than the champion, or none is better at all."""
     trials, played = max(1, plan.duel // 4), []
     for step in range(3):
-        played.append((yield Asked(rows, trials, SEARCH, (*place, 100 + step))))
-        scores = table.one_score(np.concatenate(played, axis=2))
+        played.append((yield ScoreRequest(rows, trials, SEARCH, (*place, 100 + step))))
+        scores = scoring.one_score(np.concatenate(played, axis=2))
         ahead = max(separation(scores[1], scores[0]), separation(scores[2], scores[0]))
         if not 0.0 < ahead <= plan.separate:
             break

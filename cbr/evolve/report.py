@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from cbr.evolve.genome import Genome
+from cbr.evolve.luck import luck_of, range_by_luck
 from cbr.evolve.record import Generation
 from cbr.evolve.runfile import RunFile
-from cbr.evolve.statistics import Mean, luck_of, mean_of, range_by_luck
+from cbr.statistics import Mean, mean_of
 from cbr.typing import Floats
 
 Table = tuple[str, Sequence[str], list[tuple[object, ...]]]

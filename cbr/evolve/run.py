@@ -1,8 +1,8 @@
 """A whole search: its runs side by side, their winners in further ones, and a report at the end.
 
-A run is a generator that asks and is answered. What it asked in generations that are over is in the
-run file, so a search that was killed asks the same again, is answered from there, and goes on as
-if nothing had happened.
+A run is a generator that requests scores and is sent them. The requests of generations that are
+over are in the run file with their scores, so a search that was killed makes the same requests
+again, gets the scores from there, and continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cbr.evolve import generational, racing
 from cbr.evolve.generational import Search
 from cbr.evolve.genome import Genome
 from cbr.evolve.plans import Generational, Plan, Racing
-from cbr.evolve.playing import Asked, Piece, Table, play_piece
+from cbr.evolve.playing import Piece, ScoreRequest, Scoring, play_piece
 from cbr.evolve.record import Generation
 from cbr.evolve.runfile import Place, RunFile
 from cbr.evolve.seeds import REPORT
@@ -33,10 +33,10 @@ _NO_RUN = (0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a progress display shows: generations over and in all (at most), the last one of them,
-    trials played by this process and seconds since it began; and what is done before and after
-    generations, in words."""
+class SearchProgress:
+    """What a progress display shows: generations over and in all (at most), the last of them,
+    trials played by this process and seconds since it began; `doing` says in words what is done
+    before and after generations."""
 
     over: int
     of: int
@@ -47,19 +47,19 @@ class Told:
     doing: str = ""
 
 
-Tell = Callable[[Told], None]
+OnProgress = Callable[[SearchProgress], None]
 
 
 @dataclass(eq=False)
 class _Run:
-    """One run under way: what it waits for, and what it has asked since its last generation."""
+    """A run in progress: the request that it waits for, and those since its last generation."""
 
     number: int
     search: Search
-    asked: Asked | None = None
+    request: ScoreRequest | None = None
     scores: dict[int, Floats] = field(default_factory=dict)
     missing: int = 0
-    questions: list[tuple[Place, Asked, Floats]] = field(default_factory=list)
+    questions: list[tuple[Place, ScoreRequest, Floats]] = field(default_factory=list)
     began: float = 0.0
 
 
@@ -80,13 +80,13 @@ class Evolution:
         self,
         plan: Plan,
         genome: Genome,
-        table: Table,
+        scoring: Scoring,
         starts: Mapping[str, Floats],
         file: RunFile,
         pool: Executor | None = None,
-        tell: Tell | None = None,
+        tell: OnProgress | None = None,
     ) -> None:
-        self.plan, self.genome, self.table, self.starts = plan, genome, table, starts
+        self.plan, self.genome, self.scoring, self.starts = plan, genome, scoring, starts
         self.file, self.pool, self.tell = file, pool, tell
         self.winners: dict[int, Floats] = {}
         self._waiting: deque[tuple[_Run, int, Piece]] = deque()
@@ -124,13 +124,13 @@ class Evolution:
 
     def report(self, rows: Floats) -> Floats:
         """Scores of rows on deals that no generation saw, [arenas, n, blocks]."""
-        asked = Asked(rows, self.plan.report, REPORT, _NO_RUN)
+        request = ScoreRequest(rows, self.plan.report, REPORT, _NO_RUN)
         # A longer report begins with the deals of a shorter one, and is another question.
         place: Place = (0, 0, self.plan.report)
-        scores = self.file.answer(asked, place)
+        scores = self.file.answer(request, place)
         if scores is None:
             started = time.monotonic()
-            pieces = self.table.pieces(asked)
+            pieces = self.scoring.pieces(request)
             found: list[Floats] = []
             with _named_if_a_worker_dies():
                 for piece, played in zip(
@@ -138,8 +138,8 @@ class Evolution:
                 ):
                     found.append(np.asarray(played))
                     self._count(piece, "on fresh deals")
-            scores = self.table.joined(asked, found)
-            self.file.keep([(place, asked, scores)], None, time.monotonic() - started)
+            scores = self.scoring.joined(request, found)
+            self.file.keep([(place, request, scores)], None, time.monotonic() - started)
         return scores
 
     # --- runs ---------------------------------------------------------------------------------
@@ -156,14 +156,14 @@ class Evolution:
 
     def _search(self, number: int, given: Sequence[Floats]) -> Search:
         if isinstance(self.plan, Generational):
-            return generational.search(self.plan, self.genome, self.table, number, given)
+            return generational.search(self.plan, self.genome, self.scoring, number, given)
         if not isinstance(self.plan, Racing):
             raise CbrError(f"plan {self.plan.name!r} has no method")
         starts = {f"winner {at}": row for at, row in enumerate(given, 1)} or self.starts
-        return racing.search(self.plan, self.genome, self.table, number, starts)
+        return racing.search(self.plan, self.genome, self.scoring, number, starts)
 
     def _advance(self, run: _Run, scores: Floats | None) -> None:
-        """Let a run go on until it asks what nobody knows yet, or is done."""
+        """Let a run continue until it requests scores that must be played, or is done."""
         try:
             said = next(run.search) if scores is None else run.search.send(scores)
             while True:
@@ -180,8 +180,8 @@ class Evolution:
             self.winners[run.number] = stop.value
             self._start_runs()
             return
-        pieces = self.table.pieces(said)
-        run.asked, run.scores, run.missing = said, {}, len(pieces)
+        pieces = self.scoring.pieces(said)
+        run.request, run.scores, run.missing = said, {}, len(pieces)
         self._waiting.extend((run, at, piece) for at, piece in enumerate(pieces))
 
     def _over_with(self, run: _Run, generation: Generation) -> None:
@@ -212,16 +212,16 @@ class Evolution:
         self._count(piece)
         run.scores[at] = scores
         run.missing -= 1
-        if run.missing or run.asked is None:
+        if run.missing or run.request is None:
             return
-        asked = run.asked
-        joined = self.table.joined(asked, [run.scores[at] for at in sorted(run.scores)])
-        run.questions.append(((run.number, asked.place[1], asked.place[2]), asked, joined))
+        request = run.request
+        joined = self.scoring.joined(request, [run.scores[at] for at in sorted(run.scores)])
+        run.questions.append(((run.number, request.place[1], request.place[2]), request, joined))
         self._advance(run, joined)
 
     def _count(self, piece: Piece, doing: str = "") -> None:
-        number = self.table.venues.index(piece.venue)
-        contest = self.table.contests[number]
+        number = self.scoring.venues.index(piece.venue)
+        contest = self.scoring.contests[number]
         rows = 1 if contest.together else len(piece.rows)
         self._trials += rows * piece.blocks * contest.trials
         self._say(doing)
@@ -229,6 +229,6 @@ class Evolution:
     def _say(self, doing: str = "") -> None:
         if self.tell is not None:
             seconds = time.monotonic() - self._began
-            trial = self.table.contests[0].trial
+            trial = self.scoring.contests[0].trial
             place = (self._over, self.generations, self._last)
-            self.tell(Told(*place, self._trials, seconds, trial, doing))
+            self.tell(SearchProgress(*place, self._trials, seconds, trial, doing))

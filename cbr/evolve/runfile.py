@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,12 +20,12 @@ import numpy as np
 from sqlite_utils import Database
 
 from cbr.errors import BadValue
-from cbr.evolve.playing import Asked
+from cbr.evolve.playing import ScoreRequest
 from cbr.evolve.record import Generation
-from cbr.evolve.statistics import mean_of
 from cbr.files.atomic import verify_place
 from cbr.plugging.guard import one_line
-from cbr.store.connection import appear, connect
+from cbr.statistics import mean_of
+from cbr.store.connection import connect, new_database
 from cbr.typing import Floats
 
 #: Marks the file as a run ("CBRv" in ASCII).
@@ -48,17 +47,8 @@ class RunFile:
         verify_place(path)
         if path.exists():
             raise BadValue(f"{path} is there already; --resume goes on with it, or name another")
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.unlink(missing_ok=True)
-        try:
-            db = connect(part)
-            db.enable_wal()
+        with new_database(path) as db:
             _create(db, settings)
-            db.close()
-            appear(part, path)
-        finally:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{part}{suffix}").unlink(missing_ok=True)
         return cls.open(path)
 
     @classmethod
@@ -110,7 +100,7 @@ class RunFile:
 
     # --- questions ----------------------------------------------------------------------------
 
-    def answer(self, asked: Asked, place: Place) -> Floats | None:
+    def answer(self, request: ScoreRequest, place: Place) -> Floats | None:
         """The scores of a question [arenas, n, blocks], if it was played before."""
         query = (
             "SELECT digest, arenas, rows, blocks, scores FROM questions "
@@ -120,7 +110,7 @@ class RunFile:
         if row is None:
             return None
         digest, *shape, scores = row
-        if digest != digest_of(asked):
+        if digest != digest_of(request):
             raise BadValue(
                 f"{self.path} was made by another version of this program; start another run"
             )
@@ -128,7 +118,7 @@ class RunFile:
 
     def keep(
         self,
-        questions: Sequence[tuple[Place, Asked, Floats]],
+        questions: Sequence[tuple[Place, ScoreRequest, Floats]],
         generation: Generation | None,
         seconds: float,
     ) -> None:
@@ -140,7 +130,7 @@ class RunFile:
 
     def _keep(
         self,
-        questions: Sequence[tuple[Place, Asked, Floats]],
+        questions: Sequence[tuple[Place, ScoreRequest, Floats]],
         generation: Generation | None,
         seconds: float,
     ) -> None:
@@ -148,11 +138,11 @@ class RunFile:
             self.db.table("questions").insert_all(
                 {
                     **dict(zip(("run", "generation", "step"), place, strict=True)),
-                    "digest": digest_of(asked),
+                    "digest": digest_of(request),
                     **dict(zip(("arenas", "rows", "blocks"), scores.shape, strict=True)),
                     "scores": scores.astype("<f8").tobytes(),
                 }
-                for place, asked, scores in questions
+                for place, request, scores in questions
             )
             if generation is not None:
                 self._keep_generation(generation, seconds)
@@ -224,11 +214,11 @@ class RunFile:
             self.db.table("result").insert({"id": 1, "value": json.dumps(result)}, replace=True)
 
 
-def digest_of(asked: Asked) -> str:
+def digest_of(request: ScoreRequest) -> str:
     """Tells questions apart: a search that is taken up again must ask what it asked before."""
-    rows = np.ascontiguousarray(asked.rows, "<f8").tobytes()
-    told = f"{asked.trials} {asked.purpose} {asked.place}".encode()
-    return hashlib.blake2b(rows + told, digest_size=12).hexdigest()
+    rows = np.ascontiguousarray(request.rows, "<f8").tobytes()
+    terms = f"{request.trials} {request.purpose} {request.place}".encode()
+    return hashlib.blake2b(rows + terms, digest_size=12).hexdigest()
 
 
 def _create(db: Database, settings: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 atomic        a file takes its name when it is complete, and not before
 compression   gzip, bzip2, xz and zstd, told by their first bytes
+stamped       binary files that are checked before they are used
 """
 
 import lazy_loader

@@ -5,3 +5,6 @@ from .compression import head_of as head_of
 from .compression import lines_of as lines_of
 from .compression import open_bytes as open_bytes
 from .compression import plain_name as plain_name
+from .stamped import Damaged as Damaged
+from .stamped import checksum as checksum
+from .stamped import read_arrays as read_arrays

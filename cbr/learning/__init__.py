@@ -1,7 +1,7 @@
 """Learning: feature weights from the cases themselves, and how well cases predict.
 
-kernel            the soft kernel, and retrieval made soft, with their gradients
-prediction        the chance of each solution in cases that were held out
+kernel            the soft kernel and a smooth form of retrieval, with their gradients
+prediction        the chance of each solution in held-out cases
 evaluation        how well a stage predicts them
 weight_learning   weights that predict better, by gradient
 """

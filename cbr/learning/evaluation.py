@@ -1,33 +1,25 @@
-"""Evaluate: how well a stage predicts what was done in cases it has not seen.
+"""Evaluation: how well a stage predicts the solutions of held-out cases.
 
-A prediction is judged by the logarithm of the chance it gave to what was really done (log-loss,
-lower is better) and by how often the likeliest was right, over cases of records that were not known
-(`cbr.learning.prediction`).
+A prediction is judged by the logarithm of the chance that it gave to the true solution (log-loss,
+lower is better) and by how often the likeliest solution was right (accuracy); see
+`cbr.learning.prediction` for how cases are held out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from cbr.learning.kernel import Constants
-from cbr.learning.prediction import Split, by_rule, by_soft, log_loss, some_of
+from cbr.learning.prediction import Split, by_kernel, by_rule, log_loss, some_of
 from cbr.measure import Bound
-from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.policies import RetrievalPolicy
+from cbr.statistics import Mean, clustered_mean
 from cbr.store.arrays import Cases
 from cbr.typing import Floats, Ints, Progress
-
-#: Called with work done, work in all, and predictions made.
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A mean and half the width of its 95 % interval, over records; of one record there is none."""
-
-    mean: float
-    ci95: float | None
 
 
 @dataclass(frozen=True)
@@ -39,10 +31,10 @@ class Judged:
 
     weights: str
     predictor: str
-    log_loss: Figure
-    accuracy: Figure
+    log_loss: Mean
+    accuracy: Mean
     by_solution: Mapping[str, Mapping[str, float]]
-    against_first: Figure | None = None
+    against_first: Mean | None = None
     constants: Constants | None = None
 
 
@@ -69,7 +61,11 @@ def evaluate(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Try each set of weights with both predictors, on at most `queries` cases in all."""
+    """Try each set of weights with both predictors, on at most `queries` cases in all.
+
+    Intervals are over records, whose cases depend on each other. `progress` is called with the
+    predictions made, those in all, and the former again.
+    """
     rng = np.random.default_rng(seed)
     tasks = [
         Split(s.known, some_of(s.asked, queries // len(splits), rng), s.leave_out) for s in splits
@@ -84,7 +80,7 @@ def evaluate(
                 if predictor == "rule":
                     chances.append(by_rule(cases, measures, policy, values, task))
                 else:
-                    softly, constants = by_soft(cases, measures, values, task)
+                    softly, constants = by_kernel(cases, measures, values, task)
                     chances.append(softly)
                 done += len(task.asked)
                 if progress:
@@ -105,6 +101,7 @@ def _judge(
     all_found: Sequence[tuple[str, str, Floats, Constants | None]],
 ) -> Judged:
     mine, record = cases.solution[asked], cases.record[asked]
+    over_records = partial(clustered_mean, cluster=record, many=True)
     loss = log_loss(chances, mine)
     right = (chances.argmax(axis=1) == mine).astype(np.float64)
     by_solution = {
@@ -117,22 +114,13 @@ def _judge(
         if (mine == code).any()
     }
     first = next(other for name, kind, other, _ in all_found if kind == predictor)
-    against = None if first is chances else _figure(loss - log_loss(first, mine), record)
+    against = None if first is chances else over_records(loss - log_loss(first, mine))
     return Judged(
         label,
         predictor,
-        _figure(loss, record),
-        _figure(right, record),
+        over_records(loss),
+        over_records(right),
         by_solution,
         against,
         constants,
     )
-
-
-def _figure(values: Floats, record: Ints) -> Figure:
-    """The mean, and its interval where cases of one record go together."""
-    distinct, of_case = np.unique(record, return_inverse=True)
-    if len(distinct) < 2:
-        return Figure(float(values.mean()), None)
-    off = np.bincount(of_case, values - values.mean())
-    return Figure(float(values.mean()), float(1.96 * np.sqrt((off**2).sum()) / len(values)))

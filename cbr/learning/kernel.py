@@ -1,6 +1,6 @@
-"""The soft kernel, and retrieval made soft: what weights are learned by.
+"""The soft kernel, and a smooth form of retrieval: what weights are learned by.
 
-In the soft kernel every case has a say, the more similar the more.
+In the soft kernel every case counts, the more similar the more.
 
 The chance of a solution in a situation is
 
@@ -11,15 +11,16 @@ with s the weighted mean of local similarities. It is smooth in the weights, so 
 learned by gradient, and has no edge at which a case drops out. Written with v = beta weight / sum
 of weights for each feature, weights and beta are one vector of numbers above 0.
 
-Retrieval takes the cases beyond an edge, which no gradient can follow. Made soft, a case counts by
-how far beyond the edge it is,
+Retrieval takes the cases on one side of an edge, which has no gradient. In its smooth form a case
+counts by how far it is beyond the edge,
 
     share = 1 / (1 + e^((edge - s) / width))
 
 where the edge is that of the policy: its threshold, or the similarity of the last case it has room
 for. The chance of a solution then follows from the shares as it does from the cases retrieved.
 
-Features with many values are rounded to some hundred of them: here an answer need not be exact.
+Features with many values are rounded to some hundred of them, and sums are float32: similarities
+here are approximate, and not those of `cbr.retrieval.scoring`.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from cbr.retrieval.index.base import Reach
 from cbr.store.arrays import Cases
 from cbr.typing import Floats, Ints
 
-#: What is tried for alpha, for each beta.
+#: Values of alpha that are tried for each beta.
 _ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
 #: How soft the edge of retrieval is, in similarity.
 _WIDTH = 0.004
-#: What counts less than e to this is left out.
+#: Cases that count e to this times less than the nearest are left out.
 _FAR = 16.0
 #: Values to which a feature with more of them is rounded, with about as many cases each.
 _VALUES = 256
@@ -55,7 +56,7 @@ class Gradient(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Soft:
+class SoftKernel:
     """Cases made ready for the soft kernel.
 
     `codes` [d, n] are places in a table of values for each feature; `table` [d, values, values] the
@@ -69,7 +70,7 @@ class Soft:
     prior: Floats
 
     @classmethod
-    def of(cls, cases: Cases, measures: Sequence[Bound]) -> Soft:
+    def of(cls, cases: Cases, measures: Sequence[Bound]) -> SoftKernel:
         columns, tables = [], []
         for place, bound in enumerate(measures):
             values, codes = _rounded(cases.values[:, place])
@@ -85,13 +86,13 @@ class Soft:
     def gradients(
         self, asked: Ints, known: Ints, scale: Floats, alpha: float, reach: Reach, drawn: float
     ) -> tuple[Gradient, Gradient]:
-        """How likely what was done in the cases `asked` is by the cases `known`: by the kernel, and
-        by retrieval made soft with one case of each solution added. Cases of the same record do not
-        count. With but a share `drawn` of the cases, alpha and the room of retrieval are as much
-        less.
+        """The log-likelihood of the solutions of the cases `asked` given the cases `known`, by the
+        kernel and by smooth retrieval with one case of each solution added. Cases of the same
+        record do not count. Where only a share `drawn` of the cases is known, alpha and the cap are
+        scaled down with it.
         """
         share = (scale / scale.sum()).astype(np.float32)
-        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
         similarity = _similarities(targets, table, codes, own, record, share)
         done = (solution, mine, self.prior)
         local = (targets, table, codes)
@@ -105,13 +106,14 @@ class Soft:
         return kernel, rule
 
     def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
-        """Those of cases to others, from which chances follow for any beta and alpha."""
+        """Similarities of the cases `asked` to those `known`: they give chances for any beta and
+        alpha."""
         share = (weights / weights.sum()).astype(np.float32)
-        targets, table, codes, mine, solution, own, record = self._for(asked, known)
+        targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
         found = _similarities(targets, table, codes, own, record, share)
         return Similarities(found, solution, mine, self.prior, len(known))
 
-    def _for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
+    def _arrays_for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
         solution, record = self.cases.solution, self.cases.record
         return (
             self.codes[:, asked],
@@ -156,7 +158,7 @@ class Similarities:
 
 @dataclass(frozen=True)
 class Constants:
-    """What the soft kernel needs besides weights, and how well it then predicts: log-loss."""
+    """Beta and alpha of the soft kernel, and the log-loss with which it then predicts."""
 
     beta: float
     alpha: float
@@ -164,7 +166,7 @@ class Constants:
 
 
 def fit_constants(
-    soft: Soft,
+    soft: SoftKernel,
     weights: Floats,
     known: Ints,
     asked: Ints,
@@ -215,7 +217,7 @@ def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[n
     by = np.zeros(len(codes) + 1)
     for q in range(len(mine)):
         similarity = similarities[q]
-        # Far cases count for nothing, beside the nearest or beside what is added for them.
+        # Far cases are negligible beside the nearest, or beside alpha.
         near = np.flatnonzero(similarity > max(similarity.max() - _FAR / beta, 0.0))
         worth = np.exp(beta * (similarity[near].astype(np.float64) - 1.0))
         same = solution[near] == mine[q]

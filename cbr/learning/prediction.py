@@ -1,10 +1,10 @@
-"""Predict: the chance of each solution in cases that are not among the known ones.
+"""Prediction: the chance of each solution in held-out cases.
 
-Cases are parted by record and never by decision: decisions of one game know too much of each other.
-There are two predictors:
+Cases are split by record and never by decision, because decisions of one record depend on each
+other. There are two predictors:
 
 rule   the retrieval policy, with one case of each solution added (so that no chance is 0)
-soft   the soft kernel, whose two constants are fitted on the cases that are known
+soft   the soft kernel, whose two constants are fitted on the known cases
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.learning.kernel import Constants, SoftKernel, fit_constants
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.ranking import RetrievalPolicy, capped, millionths, within
+from cbr.retrieval.index.tree import TreeIndex
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
 from cbr.typing import Flags, Floats, Ints
@@ -34,9 +34,9 @@ _AT_ONCE = 250
 
 @dataclass(frozen=True)
 class Split:
-    """Cases that are known and cases that are asked for, by place; of different records.
+    """Known cases and cases `asked` for (to be predicted), by place; of different records.
 
-    Where they overlap (`leave_out`), the own record of a case does not count.
+    With `leave_out` they overlap, and a case is predicted without its own record.
     """
 
     known: Ints
@@ -45,7 +45,7 @@ class Split:
 
 
 def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
-    """The last records are asked for, by what was before."""
+    """The last records are predicted from those before."""
     if not 0.0 < last < 1.0:
         raise BadValue(f"the last {last:g} of the records; it must be between 0 and 1")
     records = np.unique(cases.record)
@@ -54,7 +54,7 @@ def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
 
 
 def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[Split]:
-    """Each record is asked for once, by the records of all other folds."""
+    """Each record is predicted once, from the records of all other folds."""
     records, of_case = np.unique(cases.record, return_inverse=True)
     if not 2 <= folds <= len(records):
         raise BadValue(f"{folds} folds of {len(records)} records; give 2 to {len(records)}")
@@ -63,7 +63,7 @@ def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[S
 
 
 def leave_one_out(cases: Cases) -> list[Split]:
-    """Each record is asked for by all others."""
+    """Each record is predicted from all others."""
     if len(np.unique(cases.record)) < 2:
         raise EmptyStage("all cases are of one record, so no other can be asked; build more")
     everything = np.arange(len(cases))
@@ -88,7 +88,7 @@ def by_rule(
     """Chances by the retrieval policy, with one case of each solution added."""
     known = cases if task.leave_out else cases.take(task.known)
     vectors = known.vectors()
-    index = Scan(vectors, measures) if task.leave_out else Trie(vectors, measures)
+    index = Scan(vectors, measures) if task.leave_out else TreeIndex(vectors, measures)
     mine = Retriever(vectors, measures, weights, policy, index)
     if task.leave_out:
         taken = np.array(list(_without_own(mine, cases, task.asked)))
@@ -117,24 +117,19 @@ def _without_own(mine: Retriever, cases: Cases, asked: Ints) -> Iterator[Floats]
             counts[place[int(cases.ids[other])], cases.solution[other]] -= 1
         left = np.flatnonzero(counts.any(axis=1))
         similarity = mine.score(cases.values[at], mine.weights, left)
-        held = counts[left].sum(axis=1)
-        near = np.flatnonzero(within(similarity, held, reach))
-        order = near[np.lexsort((left[near], -millionths(similarity[near])))]
-        inside = bool(len(order)) and similarity[order[0]] > reach.above - 1e-6
-        room = max(reach.cap if inside else reach.fallback, 1.0)
-        share = capped(millionths(similarity[order]), held[order], room)
-        yield share @ counts[left[order]]
+        found = mine.cut(left, similarity, reach, counts[left].sum(axis=1))
+        yield found.share @ counts[found.number]
 
 
 def _vector_of_case(vectors: Vectors) -> list[int]:
     return np.repeat(np.arange(len(vectors)), np.diff(vectors.start)).tolist()
 
 
-def by_soft(
+def by_kernel(
     cases: Cases, measures: Sequence[Bound], weights: Floats, task: Split
 ) -> tuple[Floats, Constants]:
     """Chances by the soft kernel, with the constants that suit the weights best."""
-    soft = Soft.of(cases, measures)
+    soft = SoftKernel.of(cases, measures)
     rng = np.random.default_rng(len(task.known))
     records = np.unique(cases.record[task.known])
     held = np.isin(cases.record, rng.choice(records, max(1, int(_FIT * len(records)))))
@@ -152,6 +147,6 @@ def by_soft(
 
 
 def log_loss(chances: Floats, done: Ints) -> Floats:
-    """Minus the logarithm of the chance that was given to what was done, [q]."""
+    """Minus the logarithm of the chance given to the true solution, [q]."""
     loss: Floats = -np.log(np.maximum(chances[np.arange(len(done)), done], 1e-12))
     return loss

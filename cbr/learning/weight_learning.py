@@ -1,10 +1,10 @@
-"""Weights learned from the cases themselves.
+"""Feature weights learned from the cases themselves.
 
-They are those under which the recorded solutions are likeliest, each case left out together with
-all others of its record: by the soft kernel and by retrieval made soft (`kernel`), added up.
-The two want somewhat different weights, as the kernel has a bandwidth of its own and retrieval a
-fixed threshold. Steps follow the gradient (Adam) on draws of some cases against many others. A part
-of the records is kept apart, and decides how far to go: neither predictor may lose by it.
+They maximise the likelihood of the recorded solutions, each case predicted without its own record:
+the sum of the log-likelihoods by the soft kernel and by smooth retrieval (see `kernel`). The two
+prefer somewhat different weights, because the kernel has a bandwidth of its own and retrieval a
+fixed threshold. Steps follow the gradient (Adam) on random batches. Some records are held out for
+validation, and decide how many steps to take: neither predictor may get worse on them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.kernel import Constants, Soft, fit_constants
+from cbr.learning.kernel import Constants, SoftKernel, fit_constants
 from cbr.learning.prediction import log_loss
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
-from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.ranking import RetrievalPolicy
+from cbr.retrieval.index.tree import TreeIndex
+from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
@@ -34,23 +34,21 @@ from cbr.workers import in_order
 
 #: Cases drawn for one step, and others that they are compared with.
 _ASKED, _KNOWN = 64, 60_000
-#: Share of the records kept apart, and cases of them that are looked at.
-_APART, _LOOKED_AT = 0.2, 5_000
+#: Share of the records held out for validation, and cases of them that are used.
+_HELD_OUT, _VALIDATED = 0.2, 5_000
 #: Cases of them by which the soft kernel is judged.
 _FITTED = 1_500
-#: Where on the way weights are judged.
-_LOOKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+#: After which shares of the steps the weights are validated.
+_VALIDATED_AFTER = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
 #: Steps along the gradient, at most.
 STEPS = 300
 
-#: Called with steps done, steps in all, and steps done.
-
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well weights predict records kept apart: the soft kernel with its constants, log-loss
-    included, and the log-loss of the retrieval rule."""
+    """How well weights predict held-out records: the soft kernel with its constants and log-loss,
+    and the log-loss of the retrieval rule."""
 
     soft: Constants
     rule: float
@@ -58,7 +56,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Learned:
-    """Weights, scaled so that the highest is 100, and what they gain on records kept apart."""
+    """Weights, scaled so that the highest is 100, and what they gain on held-out records."""
 
     weights: Floats
     before: Predicted
@@ -86,36 +84,36 @@ def learn(
 ) -> Learned:
     """Learn weights for some cases, beginning with `start`."""
     rng = np.random.default_rng([seed, len(cases)])
-    soft = Soft.of(cases, measures)
-    train, apart = _parted(cases, rng)
-    judge = _Judge(cases, measures, policy, soft, train, apart)
-    first = judge.of(start)
+    soft = SoftKernel.of(cases, measures)
+    train, held_out = _train_and_validation(cases, rng)
+    validation = _Validation(cases, measures, policy, soft, train, held_out)
+    first = validation.of(start)
     # A weight of 0 has no gradient in its logarithm, so it begins as a small one.
     begin = np.maximum(start, 0.02 * start.max())
     kernel = first.predicted.soft
-    climb = _Climb(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
-    looks = {max(1, round(share * steps)) for share in _LOOKS}
-    tried = []
+    ascent = _Adam(np.log(np.append(kernel.beta * begin / begin.sum(), kernel.alpha)), steps)
+    looks = {max(1, round(share * steps)) for share in _VALIDATED_AFTER}
+    candidates = []
     for taken in range(1, steps + 1):
         asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
         known = rng.choice(train, min(_KNOWN, len(train)), replace=False)
-        *scale, alpha = np.exp(climb.at)
+        *scale, alpha = np.exp(ascent.at)
         by_kernel, by_rule = soft.gradients(
             asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
         )
-        # The kernel finds the features that tell; the rule alone might gather on any one of them,
-        # as its threshold is easier to reach with few features. So it comes in by and by.
-        climb.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
+        # The kernel finds the informative features. The rule alone might settle on any one of them,
+        # because its threshold is easier to reach with few features, so it is phased in.
+        ascent.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
         if taken in looks:
-            tried.append(judge.of(np.exp(climb.mean[:-1] - climb.mean[:-1].max())))
+            candidates.append(validation.of(np.exp(ascent.mean[:-1] - ascent.mean[:-1].max())))
         if progress:
             progress(taken, steps, taken)
-    best = _fairest(first, tried)
+    best = _best_for_both(first, candidates)
     return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
 
 
-class Lesson(NamedTuple):
-    """What came of one stage: its weights by feature, and how they were found, or why not."""
+class StageWeights(NamedTuple):
+    """Weights of one stage by feature, and how they were found or why they were not."""
 
     stage: str
     weights: dict[str, float]
@@ -132,7 +130,7 @@ def learn_weights(
     seed: int = 0,
     pool: Executor | None = None,
     progress: Progress | None = None,
-) -> tuple[Weights, list[Lesson]]:
+) -> tuple[Weights, list[StageWeights]]:
     """Weights for some stages of a casebase (none: all that have cases), from the first share of
     its records; a stage with too few cases keeps its own. Workers take a stage each."""
     if not 0.0 < first <= 1.0:
@@ -140,7 +138,7 @@ def learn_weights(
     with Casebase.open(file) as base:
         domain = base.domain
         stages = list(stages) or [stage for stage in base.stages if base.count(stage)]
-    lessons: list[Lesson] = []
+    lessons: list[StageWeights] = []
 
     def tell(done: float, _of: float = 0.0, _count: int = 0) -> None:
         if progress:
@@ -177,7 +175,7 @@ def _learn_stage(
     seed: int,
     plugin_files: tuple[str, ...],
     progress: Progress | None,
-) -> Lesson:
+) -> StageWeights:
     plugins_with(plugin_files)
     with Casebase.open(file) as base:
         cases, digest = base.read_cases(stage), base.digest(stage)
@@ -200,15 +198,15 @@ def _learn_stage(
     except EmptyStage as error:
         refused = str(error)
     rounded = [round(weight, 3) for weight in weights.tolist()]
-    return Lesson(stage, dict(zip(names, rounded, strict=True)), told, refused)
+    return StageWeights(stage, dict(zip(names, rounded, strict=True)), told, refused)
 
 
-class _Climb:
-    """Steps along gradients (Adam, with smaller and smaller steps)."""
+class _Adam:
+    """Gradient ascent by Adam, with steps that get smaller."""
 
     def __init__(self, at: Floats, steps: int) -> None:
         self.at, self.steps, self.taken = at, steps, 0
-        #: The mean of many steps: each alone follows its draw.
+        #: A running mean of the steps, because each follows its random batch.
         self.mean = at
         self._moment, self._square = np.zeros(len(at)), np.zeros(len(at))
 
@@ -223,58 +221,58 @@ class _Climb:
         self.mean = 0.95 * self.mean + 0.05 * self.at
 
 
-class _Tried(NamedTuple):
+class _Candidate(NamedTuple):
     weights: Floats
     predicted: Predicted
 
 
-class _Judge:
-    """The records kept apart, which say how good weights are."""
+class _Validation:
+    """Judges weights by how well they predict the held-out records."""
 
     def __init__(
         self,
         cases: Cases,
         measures: Sequence[Bound],
         policy: RetrievalPolicy,
-        soft: Soft,
+        soft: SoftKernel,
         train: Ints,
-        apart: Ints,
+        held_out: Ints,
     ) -> None:
         vectors = cases.take(train).vectors()
         none = np.ones(len(measures))
-        self.mine = Retriever(vectors, measures, none, policy, Trie(vectors, measures))
-        self.soft, self.train, self.apart = soft, train, apart
-        self.asked, self.done = cases.values[apart], cases.solution[apart]
+        self.mine = Retriever(vectors, measures, none, policy, TreeIndex(vectors, measures))
+        self.soft, self.train, self.held_out = soft, train, held_out
+        self.asked, self.done = cases.values[held_out], cases.solution[held_out]
         self.kernel: Constants | None = None
 
-    def of(self, weights: Floats) -> _Tried:
-        # From one look to the next they change little, so the search begins with the last ones.
+    def of(self, weights: Floats) -> _Candidate:
+        # They change little from one validation to the next, so the search begins with the last.
         kernel = fit_constants(
-            self.soft, weights, self.train, self.apart[:_FITTED], start=self.kernel
+            self.soft, weights, self.train, self.held_out[:_FITTED], start=self.kernel
         )
         self.kernel = kernel
         taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
         rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
-        return _Tried(weights, Predicted(kernel, float(rule.mean())))
+        return _Candidate(weights, Predicted(kernel, float(rule.mean())))
 
 
-def _fairest(first: _Tried, tried: Sequence[_Tried]) -> _Tried:
-    """The weights by which both predictors gain, the smaller of their gains as large as can be,
-    each as a share of the most it gained; the first where there are none."""
-    gains = np.array([_losses(first) - _losses(one) for one in tried])
+def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
+    """The weights by which both predictors gain: those with the largest smaller gain, each as a
+    share of the most that the predictor gained; the first weights where there are none."""
+    gains = np.array([_losses(first) - _losses(one) for one in candidates])
     most = gains.max(axis=0)
     if (most <= 0.0).any():
         return first
     least = (gains / most).min(axis=1)
-    return tried[int(least.argmax())] if least.max() > 0.0 else first
+    return candidates[int(least.argmax())] if least.max() > 0.0 else first
 
 
-def _losses(tried: _Tried) -> Floats:
-    return np.array([tried.predicted.soft.log_loss, tried.predicted.rule])
+def _losses(candidate: _Candidate) -> Floats:
+    return np.array([candidate.predicted.soft.log_loss, candidate.predicted.rule])
 
 
-def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Cases to learn from and cases to look at, of different records."""
+def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Cases to learn from, and cases to validate on, of different records."""
     records = np.unique(cases.record)
     if len(np.unique(cases.solution)) < 2:
         raise EmptyStage(
@@ -286,7 +284,7 @@ def _parted(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
             f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "
             f"learned from 20 or more"
         )
-    chosen = rng.choice(records, max(2, int(_APART * len(records))), replace=False)
+    chosen = rng.choice(records, max(2, int(_HELD_OUT * len(records))), replace=False)
     held = np.isin(cases.record, chosen)
     looked_at = np.flatnonzero(held)
-    return np.flatnonzero(~held), rng.permutation(looked_at)[:_LOOKED_AT]
+    return np.flatnonzero(~held), rng.permutation(looked_at)[:_VALIDATED]

@@ -8,13 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cbr.errors import CbrError, PluginFailure
+from cbr.errors import one_line as one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-#: Signs of a stranger's sentence that are shown.
-_LONGEST = 300
 
 
 @contextmanager
@@ -32,19 +29,6 @@ def guarded(what: str) -> Iterator[None]:
         raise
     except BaseException as error:
         raise PluginFailure(f"{what} failed: {one_line(error)}") from error
-
-
-def one_line(error: BaseException) -> str:
-    """An error as one line that a terminal can show: its sentence if it is ours, else its class and
-    text, and not too much of it."""
-    try:
-        text = " ".join(str(error).split())
-    except BaseException:  # an error of a stranger's class
-        text = ""
-    text = "".join(sign if sign.isprintable() else "?" for sign in text)
-    if not isinstance(error, CbrError) and len(text) > _LONGEST:
-        text = text[:_LONGEST] + "..."
-    return text if isinstance(error, CbrError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

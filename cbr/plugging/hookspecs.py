@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cbr.evolve.plans import Plan
     from cbr.measure import Similarity
     from cbr.retrieval.index.base import IndexKind
-    from cbr.retrieval.ranking import RetrievalPolicy
+    from cbr.retrieval.policies import RetrievalPolicy
     from cbr.reusing.proposal import ReusePolicy
     from cbr.store.casebase import Casebase
     from cbr.store.records import CaseSource

@@ -1,8 +1,10 @@
 """Retrieval: the cases most like a target, by the weighted mean of local similarities.
 
-ranking     the order of vectors, the cap with its ties, and the policies that choose
-exact       scoring what an index proposed, as the retrieved set is defined
-index/      which vectors can be near, without looking at each
+scoring     the similarity of a target to a vector
+ranking     the order of scored vectors, and the cap with its ties
+policies    which of the ranked vectors are retrieved
+index/      which vectors can be near, without scoring each
+retrieved   the result, and what reuse policies see of it
 retriever   retrieve: for one target or for many
 """
 

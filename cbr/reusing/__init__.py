@@ -1,7 +1,7 @@
 """Reuse: what retrieved cases propose, and why.
 
 proposal           reuse policies: from retrieved cases to a probability for each solution
-hidden_solutions   solutions that no case shows although they are taken
+hidden_solutions   solutions that are taken although no case shows them
 explanation        why these cases, and why this solution
 """
 

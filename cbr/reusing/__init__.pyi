@@ -1,9 +1,9 @@
 from .explanation import Explanation as Explanation
 from .explanation import Neighbour as Neighbour
 from .explanation import explain as explain
-from .hidden_solutions import Hidden as Hidden
-from .hidden_solutions import Lacking as Lacking
-from .hidden_solutions import lacking_in as lacking_in
+from .hidden_solutions import HiddenRates as HiddenRates
+from .hidden_solutions import HiddenSolutions as HiddenSolutions
+from .hidden_solutions import hidden_solutions_of as hidden_solutions_of
 from .proposal import Proposal as Proposal
 from .proposal import ReusePolicy as ReusePolicy
 from .proposal import reuse as reuse

@@ -14,8 +14,8 @@ import numpy as np
 from cbr.case import Value
 from cbr.retrieval.index.base import Reach
 from cbr.retrieval.ranking import TOLERANCE
-from cbr.retrieval.retriever import Retrieved
-from cbr.reusing.hidden_solutions import Lacking
+from cbr.retrieval.retrieved import Retrieved
+from cbr.reusing.hidden_solutions import HiddenSolutions
 from cbr.reusing.proposal import Proposal
 from cbr.spec import Spec
 from cbr.store.casebase import Casebase
@@ -103,7 +103,7 @@ def explain(
     most: int = 10,
     base: Casebase | None = None,
     *,
-    lacking: Lacking | None = None,
+    lacking: HiddenSolutions | None = None,
     decision: Decision | None = None,
 ) -> Explanation:
     """The answer to a query with up to `most` neighbours in full; `base` tells what cases hold
@@ -141,7 +141,9 @@ def _fallback(retrieved: Retrieved) -> float | None:
     return float(above) if short and above <= 1.0 else None
 
 
-def _rates(lacking: Lacking | None, retrieved: Retrieved, proposal: Proposal) -> dict[str, float]:
+def _rates(
+    lacking: HiddenSolutions | None, retrieved: Retrieved, proposal: Proposal
+) -> dict[str, float]:
     if lacking is None:
         return {}
     hidden = lacking.in_situation(retrieved.target)

@@ -1,30 +1,33 @@
-"""Solutions that no case has although they are taken: how often, from what everybody could see.
+"""Hidden solutions: those that are taken although no case shows them.
 
-Where a log shows private features only of some decisions, a solution may be missing among the known
-ones: nobody shows the cards that he folds. Imitation of the known ones would then never take it.
-How often it is taken in a situation is known from all decisions, by the features that all could
-see. That rate does not depend on the private features, and says so.
+Where a log shows private features only of some decisions, the cases may lack a solution: nobody
+shows the cards that he folds. Imitating the cases would then never choose it. How often it is
+taken in a situation is estimated from all decisions, by their public features; this rate does not
+depend on the private features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import Feature, Value
 from cbr.retrieval.index.base import Scan
+from cbr.retrieval.retrieved import Evidence
 from cbr.retrieval.retriever import Retriever
 from cbr.store.casebase import Casebase
 from cbr.typing import Flags, Floats, Ints
 
+E = TypeVar("E", bound=Evidence)
 
-class Hidden(NamedTuple):
-    """How often solutions are taken that no case has: their codes [k] and `rates`, [k] for one
-    situation or [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
+
+class HiddenRates(NamedTuple):
+    """How often hidden solutions are taken: their codes [k], and `rates` [k] for one situation or
+    [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
 
     codes: Ints
     rates: Floats
@@ -40,81 +43,68 @@ class Hidden(NamedTuple):
         total = found.sum(axis=-1, keepdims=True)  # 1, or less if nothing else is allowed
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
 
-    def among(self, retrieved: Any, allowed: Flags) -> Any:
-        """What was retrieved, as if cases had taken these solutions too. Where none took anything
-        that is allowed, all of it counts as taken as often."""
-        taken = retrieved.taken
+    def among(self, evidence: E, allowed: Flags) -> E:
+        """Evidence as if cases had taken these solutions too. Where no case took an allowed
+        solution, all that are allowed count as taken equally often."""
+        taken = evidence.taken
         cases = taken.sum(axis=-1, keepdims=True)
         even = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
         shares = np.where(cases > 0.0, taken / np.where(cases > 0.0, cases, 1.0), even)
-        return _Among(retrieved, self.added_to(shares, allowed) * np.maximum(cases, 1.0))
-
-
-class _Among:
-    """What was retrieved, with other cases `taken`."""
-
-    def __init__(self, retrieved: Any, taken: Floats) -> None:
-        self._retrieved, self.taken = retrieved, taken
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._retrieved, name)
-
-    def __len__(self) -> int:
-        return len(self._retrieved)
-
-    def __getitem__(self, place: int) -> _Among:
-        return _Among(self._retrieved[place], self.taken[place])
+        return evidence.with_taken(self.added_to(shares, allowed) * np.maximum(cases, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Lacking:
-    """Codes of solutions that the cases of a stage lack, and a retriever over all decisions."""
+class HiddenSolutions:
+    """The hidden solutions of a stage with their codes, and a retriever over all decisions, by the
+    public features. `indexed` are all features of the stage."""
 
     solutions: tuple[str, ...]
     codes: Ints
-    everybody: Retriever
+    all_decisions: Retriever
     indexed: Sequence[Feature]
 
-    def in_situation(self, target: Mapping[str, Value]) -> Hidden:
-        """How often each lacking solution is taken in situations that look like this one."""
-        indexed = self.everybody.vectors.case_type.indexed
-        weighty = zip(indexed, self.everybody.weights, strict=True)
+    def in_situation(self, target: Mapping[str, Value]) -> HiddenRates:
+        """How often each hidden solution is taken in situations that look like this one."""
+        indexed = self.all_decisions.vectors.case_type.indexed
+        weighty = zip(indexed, self.all_decisions.weights, strict=True)
         compared = {feature.name for feature, weight in weighty if weight}
-        taken = self.everybody.vectors.counts.sum(0)
+        taken = self.all_decisions.vectors.counts.sum(0)
         if compared & target.keys():  # else all look alike
             seen = {f.name: target[f.name] for f in indexed if f.name in target}
-            taken = self.everybody(seen).taken
+            taken = self.all_decisions(seen).taken
         return self._hidden(taken)
 
-    def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> Hidden:
-        """`in_situation` for many: targets and their own `weights` (if any) [q, d] as the stage has
-        them, with the private features that do not count here."""
+    def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> HiddenRates:
+        """`in_situation` for many: targets, and `weights` of their own where given, [q, d] with all
+        features of the stage; private ones do not count here."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
         if weights is not None:
             weights = weights[:, seen]
-            # Who compares nothing that all can see compares everything of it.
+            # Where no public feature has a weight, all count equally.
             weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
-        return self._hidden(self.everybody.many(targets[:, seen], weights).taken)
+        return self._hidden(self.all_decisions.many(targets[:, seen], weights).taken)
 
-    def _hidden(self, taken: Floats) -> Hidden:
+    def _hidden(self, taken: Floats) -> HiddenRates:
         total = np.maximum(taken.sum(axis=-1, keepdims=True), 1e-300)
-        return Hidden(self.codes, taken[..., self.codes] / total)
+        return HiddenRates(self.codes, taken[..., self.codes] / total)
 
-    def said(self, hidden: Hidden, allowed: Flags) -> str:
-        """A part of a sentence about how often that is in one situation."""
+    def in_words(self, hidden: HiddenRates, allowed: Flags) -> str:
+        """The rates in one situation, as a part of a sentence."""
         known = zip(self.solutions, self.codes, hidden.rates, strict=True)
         rates = {name: rate for name, code, rate in known if allowed[code]}
-        told = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
+        listed = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
         return (
-            f"; no case has {' or '.join(rates)}, so how often that is done ({told}) is "
+            f"; no case has {' or '.join(rates)}, so how often that is done ({listed}) is "
             f"taken from all decisions that look alike, whatever was hidden"
         )
 
 
-def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> Lacking | None:
-    """What the cases of a retriever's stage lack; None if that is nothing.
+def hidden_solutions_of(
+    base: Casebase, mine: Retriever, without: int | None = None
+) -> HiddenSolutions | None:
+    """The hidden solutions of a retriever's stage; None if there are none.
 
-    The record `without` is left out, as where a decision of it is asked for.
+    The record `without` is left out, as when one of its decisions is to be predicted.
     """
     case_type = mine.vectors.case_type
     stage = case_type.stage
@@ -138,5 +128,5 @@ def lacking_in(base: Casebase, mine: Retriever, without: int | None = None) -> L
         weights = np.ones(len(seen))
     measures = [mine.measures[place] for place in seen]
     solutions = tuple(case_type.solutions[code] for code in codes)
-    everybody = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
-    return Lacking(solutions, np.array(codes), everybody, case_type.indexed)
+    all_decisions = Retriever(vectors, measures, weights, mine.policy, Scan(vectors, measures))
+    return HiddenSolutions(solutions, np.array(codes), all_decisions, case_type.indexed)

@@ -6,7 +6,6 @@ allowed and makes probabilities of the rest.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -16,21 +15,24 @@ import numpy as np
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.plugging.policy import Policy
-from cbr.retrieval.retriever import Retrieved, RetrievedMany
-from cbr.reusing.hidden_solutions import Hidden, Lacking
+from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved
+from cbr.reusing.hidden_solutions import HiddenRates, HiddenSolutions
 from cbr.spec import Spec
 from cbr.typing import Flags, Floats
 
 F = TypeVar("F", bound=Callable[..., Any])
+E = TypeVar("E", bound=Evidence)
+
+_NOTHING_ALLOWED = "no retrieved case has an allowed solution, so each is as likely"
 
 
 @dataclass(frozen=True)
 class ReusePolicy(Policy):
     """Turns what was retrieved into a score for each solution of the case type, [s].
 
-    One that is `batched` does so for many targets at once: it takes `RetrievedMany` as well, and
-    uses only what both have, the last axis being the solutions. One that goes `by_value` is asked
-    also where no retrieved case took an allowed solution, if some know what one is worth.
+    It gets a `Retrieved`. One that is `batched` uses only what `Evidence` has, and so scores many
+    targets at once, [q, s]. One that goes `by_value` is asked also where no retrieved case took an
+    allowed solution, if the value of one is known.
     """
 
     batched: bool = False
@@ -50,31 +52,27 @@ def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) ->
     return mark
 
 
-Given = Retrieved | RetrievedMany
-G = TypeVar("G", Retrieved, RetrievedMany)
-
-
 @reuse_policy("proportional", batched=True)
-def proportional(retrieved: Given) -> Floats:
+def proportional(retrieved: Evidence) -> Floats:
     """Each solution as often as the retrieved cases took it."""
     return retrieved.taken
 
 
 @reuse_policy("majority", batched=True)
-def majority(retrieved: Given) -> Floats:
+def majority(retrieved: Evidence) -> Floats:
     """The commonest solution; equals share."""
     return _highest(retrieved.taken)
 
 
 @reuse_policy("similarity-weighted", batched=True)
-def similarity_weighted(retrieved: Given) -> Floats:
+def similarity_weighted(retrieved: Evidence) -> Floats:
     """Each solution as often as the cases took it, a case counting by its similarity."""
     return retrieved.weighted
 
 
 @reuse_policy("best-outcome", batched=True)
-def best_outcome(retrieved: Given) -> Floats:
-    """The solution whose cases earned most on average; where that is known of none, as they did."""
+def best_outcome(retrieved: Evidence) -> Floats:
+    """The solution with the highest mean outcome; where none is known, as `proportional`."""
     if not retrieved.vectors.outcome_count.any():
         raise BadValue("no case has a known outcome; choose a reuse policy that needs none")
     mean = retrieved.mean_outcome()
@@ -82,7 +80,7 @@ def best_outcome(retrieved: Given) -> Floats:
 
 
 @reuse_policy("outcome-weighted", batched=True)
-def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
+def outcome_weighted(retrieved: Evidence, temperature: float = 2.0) -> Floats:
     """Each solution as often as the cases took it, times e^(mean outcome / `temperature`)."""
     if not temperature > 0:
         raise BadValue(f"temperature is {temperature}; it must be above 0")
@@ -94,11 +92,11 @@ def outcome_weighted(retrieved: Given, temperature: float = 2.0) -> Floats:
 
 
 @reuse_policy("best-value", batched=True, by_value=True)
-def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
-    """The solution that is estimated to be worth most; with `imitate`, that share as the cases did.
+def best_value(retrieved: Evidence, imitate: float = 0.0) -> Floats:
+    """The solution with the highest estimated value; with `imitate`, that share as `proportional`.
 
-    Values of solutions come from roll-outs, not from what single cases earned. Where none has a
-    value, it is as the cases did.
+    Values of solutions are estimates (labels), not the outcomes of single cases. Where no solution
+    has a value, it is as `proportional`.
     """
     if not 0.0 <= imitate <= 1.0:
         raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
@@ -112,7 +110,7 @@ def best_value(retrieved: Given, imitate: float = 0.0) -> Floats:
 
 
 def _unknown(mean: Floats) -> Flags:
-    """Whether nothing is known of any solution, [1] or [q, 1]."""
+    """Whether the mean of every solution is unknown, [1] or [q, 1]."""
     return np.asarray(np.isnan(mean).all(axis=-1, keepdims=True))
 
 
@@ -145,12 +143,12 @@ def reuse(
     policy: str = "",
     *,
     allowed: Collection[str] | None = None,
-    lacking: Lacking | None = None,
+    lacking: HiddenSolutions | None = None,
     plugins: Plugins | None = None,
 ) -> Proposal:
     """Propose a solution from what was retrieved; only `allowed` ones, where given.
 
-    `lacking` knows of solutions that no case has but that are taken all the same.
+    `lacking` are the stage's hidden solutions, which get the chances that they have elsewhere.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
@@ -161,20 +159,19 @@ def reuse(
     if not len(retrieved.number):
         raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
     legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
-    retrieved = dataclasses.replace(retrieved, allowed=legal)
+    if not legal.any():
+        raise BadValue("no solution is allowed")
+    retrieved = retrieved.allowing(legal)
     hidden = None
     if lacking is not None and legal[lacking.codes].any():
         hidden = lacking.in_situation(retrieved.target)
-    shown, late = _shown(chosen, retrieved, hidden)
-    if _can_score(chosen, shown).all():
-        probability = _probabilities(chosen, shown)
-        reason = _reason(retrieved, spec)
-    else:
-        probability = legal / legal.sum()
-        reason = "no retrieved case has an allowed solution, so each is as likely"
+    shown, late = _shown(chosen, retrieved, legal, hidden)
+    scored = bool(_can_score(chosen, shown).all())
+    probability = _probabilities(chosen, shown, legal) if scored else legal / legal.sum()
+    reason = _reason(retrieved, spec) if scored else _NOTHING_ALLOWED
     if hidden is not None and lacking is not None:
         probability = np.where(late, hidden.added_to(probability, legal), probability)
-        reason += lacking.said(hidden, legal)
+        reason += lacking.in_words(hidden, legal)
     first = np.flatnonzero(probability >= probability.max() - 1e-9)
     mean = np.nan_to_num(retrieved.mean_outcome()[first], nan=-np.inf)
     best = int(first[mean.argmax()])
@@ -186,37 +183,39 @@ def reuse(
     return Proposal(shares, case_type.solutions[best], reason, may)
 
 
-def _shown(policy: ReusePolicy, retrieved: G, hidden: Hidden | None) -> tuple[G, Flags]:
-    """What a policy is shown, and whether hidden solutions get their chances only afterwards, [1]
-    or [q, 1]. Who weighs what is done by what it is worth sees them, where their worth is known."""
-    assert retrieved.allowed is not None
+def _shown(
+    policy: ReusePolicy, evidence: E, legal: Flags, hidden: HiddenRates | None
+) -> tuple[E, Flags]:
+    """The evidence that a policy is shown, and whether hidden solutions get their chances only
+    afterwards, [1] or [q, 1]. A policy that goes by value sees them where their value is known."""
     if hidden is None or not policy.by_value:
-        return retrieved, np.ones(1, np.bool_)
-    unknown = np.isnan(retrieved.mean_value()) & retrieved.allowed
+        return evidence, np.ones(1, np.bool_)
+    unknown = np.isnan(evidence.mean_value()) & legal
     late = np.asarray(unknown[..., hidden.codes].any(axis=-1, keepdims=True))
     some = hidden._replace(rates=hidden.rates * ~late)
-    return some.among(retrieved, retrieved.allowed), late
+    return some.among(evidence, legal), late
 
 
-def _can_score(policy: ReusePolicy, retrieved: Given) -> Flags:
-    """Whether the cases that were retrieved say anything of allowed solutions; [q] of many."""
-    can: Flags = np.asarray(retrieved.taken.any(axis=-1))
+def _can_score(policy: ReusePolicy, evidence: Evidence) -> Flags:
+    """Whether the evidence says anything of allowed solutions; [q] of many."""
+    can: Flags = np.asarray(evidence.taken.any(axis=-1))
     if policy.by_value and not can.all():
-        can = can | ~_unknown(retrieved.mean_value())[..., 0]
+        can = can | ~_unknown(evidence.mean_value())[..., 0]
     return can
 
 
 def reuse_many(
-    retrieved: RetrievedMany,
+    retrieved: EvidenceForMany,
     policy: str = "",
     *,
     allowed: Flags | None = None,
-    hidden: Hidden | None = None,
+    hidden: HiddenRates | None = None,
     plugins: Plugins | None = None,
 ) -> Floats:
     """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
 
-    `hidden` are solutions that no case has but that are taken all the same.
+    `hidden` is how often hidden solutions are taken by each target. Where no retrieved case has an
+    allowed solution, all that are allowed are equally likely.
     """
     spec = Spec.parse(policy or retrieved.case_type.reuse)
     chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
@@ -224,44 +223,39 @@ def reuse_many(
     legal = np.ones(shape, bool) if allowed is None else np.broadcast_to(allowed, shape)
     if not legal.any(axis=1).all():
         raise BadValue(f"target {np.flatnonzero(~legal.any(axis=1))[0]} has no allowed solution")
-    retrieved = dataclasses.replace(retrieved, allowed=legal)
-    shown, late = _shown(chosen, retrieved, hidden)
-    found = _scored(chosen, shown, legal)
+    shown, late = _shown(chosen, retrieved.allowing(legal), legal, hidden)
+    found = _chances(chosen, shown, legal)
     if hidden is not None:
         found = np.where(late, hidden.added_to(found, legal), found)
     return found
 
 
-def _scored(policy: ReusePolicy, retrieved: RetrievedMany, legal: Flags) -> Floats:
-    """Chances [q, s] by a policy, all as likely where it has nothing to go by."""
-    some = np.flatnonzero(_can_score(policy, retrieved))
-    if policy.batched and len(some) == len(retrieved):
-        scores: Floats = policy(retrieved)
-        if scores.shape != legal.shape or not (np.isfinite(scores) & (scores >= 0)).all():
-            raise _no_scores(policy, legal.shape[1])
-        scores = scores * legal
-        if not scores.any(axis=1).all():
-            raise _all_zero(policy)
-        scores = scores / scores.max(axis=1, keepdims=True)
-        chances: Floats = scores / scores.sum(axis=1, keepdims=True)
-        return chances
+def _chances(policy: ReusePolicy, evidence: EvidenceForMany, legal: Flags) -> Floats:
+    """Chances [q, s] by a policy; equal ones where the evidence says nothing."""
+    some = np.flatnonzero(_can_score(policy, evidence))
+    if policy.batched and len(some) == len(evidence):
+        return _probabilities(policy, evidence, legal)
     found: Floats = legal / legal.sum(axis=1, keepdims=True)
     for place in some.tolist():
-        found[place] = _probabilities(policy, retrieved[place])
+        found[place] = _probabilities(policy, evidence[place], legal[place])
     return found
 
 
-def _probabilities(policy: ReusePolicy, retrieved: Retrieved) -> Floats:
-    scores: Floats = policy(retrieved)
-    solutions = len(retrieved.case_type.solutions)
-    if scores.shape != (solutions,) or not (np.isfinite(scores) & (scores >= 0)).all():
-        raise _no_scores(policy, solutions)
-    if retrieved.allowed is not None:
-        scores = scores * retrieved.allowed
-    if not scores.any():
-        raise _all_zero(policy)
-    scores = scores / scores.max()  # sums of huge scores would overflow
-    shares: Floats = scores / scores.sum()
+def _probabilities(policy: ReusePolicy, evidence: Evidence, legal: Flags) -> Floats:
+    """A policy's scores as probabilities of the solutions that are legal, [s] or [q, s]."""
+    scores: Floats = policy(evidence)
+    if scores.shape != legal.shape or not (np.isfinite(scores) & (scores >= 0)).all():
+        raise PluginFailure(
+            f"reuse policy {policy.name!r} must return a finite score of 0 or more for each of the "
+            f"{legal.shape[-1]} solutions"
+        )
+    scores = scores * legal
+    if not scores.any(axis=-1).all():
+        raise PluginFailure(
+            f"reuse policy {policy.name!r} gave every allowed solution a score of 0"
+        )
+    scores = scores / scores.max(axis=-1, keepdims=True)  # sums of huge scores would overflow
+    shares: Floats = scores / scores.sum(axis=-1, keepdims=True)
     return shares
 
 
@@ -273,14 +267,3 @@ def _reason(retrieved: Retrieved, spec: Spec) -> str:
         return f"{spec.name} by values alone: no retrieved case has an allowed solution"
     cases = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
     return f"{spec.name} over {cases}: {counts}"
-
-
-def _no_scores(policy: ReusePolicy, solutions: int) -> PluginFailure:
-    return PluginFailure(
-        f"reuse policy {policy.name!r} must return a finite score of 0 or more for each of the "
-        f"{solutions} solutions"
-    )
-
-
-def _all_zero(policy: ReusePolicy) -> PluginFailure:
-    return PluginFailure(f"reuse policy {policy.name!r} gave every allowed solution a score of 0")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -36,9 +35,8 @@ from cbr.store import shared_arrays as mapped
 from cbr.store.arrays import Cases, Vectors
 from cbr.store.columns import cells_of, open_cells, outcomes
 from cbr.store.connection import (
-    appear,
-    connect,
     damaged,
+    new_database,
     open_database,
     verify_can_be_made,
     verify_is_casebase,
@@ -84,19 +82,11 @@ class Casebase:
         if path.exists():
             raise AlreadyThere(f"{path} exists already; open it, or choose another name")
         verify_can_be_made(path)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.unlink(missing_ok=True)
         try:
-            db = connect(part)
-            db.enable_wal()
-            schema.create(db, case_types, selection)
-            db.close()
-            appear(part, path)
+            with new_database(path) as db:
+                schema.create(db, case_types, selection)
         except OSError as error:
             raise BadValue(f"cannot write {path}: {error.strerror}") from None
-        finally:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{part}{suffix}").unlink(missing_ok=True)
         return cls.open(path, write=True)
 
     @classmethod

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -110,7 +111,23 @@ def connect(path: Path) -> Database:
     return db
 
 
-def appear(part: Path, path: Path) -> None:
+@contextmanager
+def new_database(path: Path) -> Iterator[Database]:
+    """A new SQLite file: made under another name, so that it appears complete or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    try:
+        db = connect(part)
+        db.enable_wal()
+        yield db
+        db.close()
+        _appear(part, path)
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{part}{suffix}").unlink(missing_ok=True)
+
+
+def _appear(part: Path, path: Path) -> None:
     """Give a finished file its name, not over another."""
     try:
         os.link(part, path)

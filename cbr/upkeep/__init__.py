@@ -2,8 +2,8 @@
 
 revision           what a decision earned, against what was expected
 retention          keep it as a case, under a rule
-neighbours         the nearest other cases of every case, while cases come and go
-votes              what they say of it, as compiled code
+neighbours         the nearest other cases of every case, while cases are removed
+votes              their votes on its solution, as compiled code
 refinement         drop cases that mislead, and cases that add nothing
 competence_model   what the cases of a stage can solve
 soundness          check: is a casebase sound?

@@ -16,7 +16,7 @@ import numpy as np
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases
 from cbr.typing import Floats, Ints, Progress
-from cbr.upkeep import votes as polls
+from cbr.upkeep import votes
 from cbr.upkeep.neighbours import Neighbours
 
 
@@ -60,9 +60,9 @@ def competence(
 ) -> Competence:
     """What the cases of a stage can solve; with `cases`, records are known."""
     near = Neighbours(retriever, k, cases, progress)
-    left = near.everything()
-    _, predicted = near.judge_all(left)
-    solved_by, solves, group = polls.shares(*near.given(left))
+    remaining = near.all_cases()
+    _, predicted = near.judge_all(remaining)
+    solved_by, solves, group = votes.coverage_and_groups(*near.vote_arrays(remaining))
     counts = near.vectors.counts.reshape(-1)
     cell = near.vector * near.vectors.counts.shape[1] + near.solution
     coverage: Floats = (solves / np.maximum(counts, 1))[cell]

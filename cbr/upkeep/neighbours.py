@@ -1,13 +1,13 @@
-"""Neighbours: the nearest other cases of every case of a stage, while cases come and go.
+"""The nearest other cases of every case of a stage, while cases are removed.
 
-Each distinct vector gets one list of its nearest vectors, found many at a time by the exact index
-and somewhat longer than it need be. What the neighbours of a case say is then a walk along its
-list, past the cases that are out. A list that ends too early is made anew: longer, or from an index
-of those cases only that are left.
+Each distinct vector has one list of its nearest vectors, found many at a time by the exact index
+and somewhat longer than needed. To count the votes on a case, its list is walked past the cases
+that have been removed. A list that ends too early is made again: longer, or from an index of the
+remaining cases only.
 
-A case has no say on itself, and neither have the others of its record (decisions of one game know
-too much of each other). Shares of a tied group are as `ranking` says, in whole numbers: they
-are compared, and a rounding error is not to decide.
+A case does not vote on itself, and neither do the others of its record, because decisions of one
+record depend on each other. Shares of a tied group are as `ranking` defines them, but in whole
+numbers, so that no rounding error decides a comparison.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval.index.base import NearestVectors, Reach
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
 from cbr.typing import Floats, Ints, Progress
-from cbr.upkeep import votes as polls
-from cbr.upkeep.votes import SHORT, Left, Lists, Whose
-
-#: Called with the vectors compared, how many are to be as far as is known, and the former again.
+from cbr.upkeep import votes
+from cbr.upkeep.votes import SHORT, CaseTable, NeighbourLists, Remaining
 
 #: How many cases a list holds: so many times k, and so many more.
 _SPARE = (4, 20)
@@ -34,9 +32,10 @@ _AT_ONCE = 2000
 
 
 class Neighbours:
-    """Lists of nearest vectors, made as they are needed.
+    """Lists of nearest vectors, made when they are needed.
 
-    Cases are known by place, in the order of `Vectors.case_ids`.
+    A case is named by its place in the order of `Vectors.case_ids`. `progress` is called with the
+    vectors compared, how many are planned so far, and the former again.
     """
 
     def __init__(
@@ -58,33 +57,33 @@ class Neighbours:
         own = np.lexsort((self.vector, record))
         own_start = np.append(0, np.cumsum(np.bincount(record)))
         cases_of = (self.vector, self.solution, record, vectors.start)
-        self.whose = Whose(*cases_of, own, own_start, self.vector[own])
+        self.table = CaseTable(*cases_of, own, own_start, self.vector[own])
         first, last = np.zeros((2, len(vectors)), np.int64)
         number, level = np.empty((2, 0), np.int32)
-        self.lists = Lists(first, last, np.zeros(len(vectors), bool), number, level)
+        self.lists = NeighbourLists(first, last, np.zeros(len(vectors), bool), number, level)
         self._used = 0
         #: How many cases each list was to hold; 0 if it was not made from the pool of today.
         self._asked = np.zeros(len(vectors), np.int64)
         self._pool, self._in_pool = retriever, np.arange(len(vectors))
         self._progress, self._done, self._planned = progress, 0, 0
 
-    def everything(self) -> Left:
-        return Left(np.ones(len(self.vector), bool), self.vectors.counts.copy())
+    def all_cases(self) -> Remaining:
+        return Remaining(np.ones(len(self.vector), bool), self.vectors.counts.copy())
 
-    def nothing(self) -> Left:
-        return Left(np.zeros(len(self.vector), bool), np.zeros_like(self.vectors.counts))
+    def no_cases(self) -> Remaining:
+        return Remaining(np.zeros(len(self.vector), bool), np.zeros_like(self.vectors.counts))
 
     @property
     def _usual(self) -> int:
         """How many cases a list is to hold."""
         return _SPARE[0] * self.k + _SPARE[1]
 
-    def given(self, left: Left) -> tuple[Lists, Whose, Left, int]:
-        """What the functions of `cbr.upkeep.votes` go by."""
-        return self.lists, self.whose, left, self.k
+    def vote_arrays(self, remaining: Remaining) -> tuple[NeighbourLists, CaseTable, Remaining, int]:
+        """The arguments of the functions of `cbr.upkeep.votes`."""
+        return self.lists, self.table, remaining, self.k
 
-    def judge(self, cases: Ints, left: Left) -> tuple[NDArray[np.int8], Floats]:
-        """What the k nearest others that are left say of each case (given by place).
+    def judge(self, cases: Ints, remaining: Remaining) -> tuple[NDArray[np.int8], Floats]:
+        """The verdict of the k nearest remaining others on each case (given by place).
 
         SOLVED if its solution is the commonest or equal first, CONTRADICTED if another is more
         common, NOTHING if there are no others. And the chance that they predict it: 1 if its
@@ -92,32 +91,32 @@ class Neighbours:
         """
         verdict, chance = np.full(len(cases), SHORT, np.int8), np.zeros(len(cases))
         while len(short := np.flatnonzero(verdict == SHORT)):
-            self.need(self.vector[cases[short]], left)
-            verdict[short], chance[short] = polls.judge(cases[short], *self.given(left))
+            self.need(self.vector[cases[short]], remaining)
+            verdict[short], chance[short] = votes.judge(cases[short], *self.vote_arrays(remaining))
             again = short[verdict[short] == SHORT]
-            self.extend(np.unique(self.vector[cases[again]]), left)
+            self.extend(np.unique(self.vector[cases[again]]), remaining)
         return verdict, chance
 
-    def judge_all(self, left: Left) -> tuple[NDArray[np.int8], Floats]:
+    def judge_all(self, remaining: Remaining) -> tuple[NDArray[np.int8], Floats]:
         """The same of every case; all lists are long enough then."""
-        return self.judge(np.arange(len(self.vector)), left)
+        return self.judge(np.arange(len(self.vector)), remaining)
 
-    def need(self, vectors: Ints, left: Left) -> None:
+    def need(self, vectors: Ints, remaining: Remaining) -> None:
         """Make the lists that are not there yet."""
         there = np.zeros(len(self.vectors), bool)
         there[vectors] = True
-        self.extend(np.flatnonzero(there & (self.lists.last == 0)), left)
+        self.extend(np.flatnonzero(there & (self.lists.last == 0)), remaining)
 
-    def extend(self, vectors: Ints, left: Left) -> None:
-        """Make lists anew that were too short, longer or without cases that are out.
+    def extend(self, vectors: Ints, remaining: Remaining) -> None:
+        """Make lists again that were too short: longer, or without cases that were removed.
 
-        What is out must not come back, once this has been called with it.
+        A case that is not among those remaining here must not come back later.
         """
         if not len(vectors):
             return
-        filled = left.filled
+        filled = remaining.filled
         if 2 * int(filled.sum()) < len(self._in_pool):
-            self._pool = pool(self.retriever, self.vectors, left)
+            self._pool = retriever_of_remaining(self.retriever, self.vectors, remaining)
             self._in_pool = np.flatnonzero(filled)
             self._asked[:] = 0
         wanted = np.maximum(4 * self._asked[vectors], self._usual)
@@ -128,9 +127,9 @@ class Neighbours:
                 self._keep(part, nearest(self._pool, self.vectors.values[part], int(size)))
                 self._tell(len(part))
             self._asked[some] = size
-            self.lists.whole[some] = size >= self._pool.vectors.cases.sum()
+            self.lists.complete[some] = size >= self._pool.vectors.cases.sum()
 
-    def _keep(self, vectors: Ints, found: Found) -> None:
+    def _keep(self, vectors: Ints, found: NearestVectors) -> None:
         begin, end = self._used, self._used + len(found.number)
         _, _, _, number, level = self.lists
         if end > len(number):
@@ -151,55 +150,59 @@ class Neighbours:
         if self._progress:
             self._progress(self._done, self._planned, self._done)
 
-    def local_sets(self, left: Left, most: int) -> tuple[Ints, Ints]:
+    def local_sets(self, remaining: Remaining, most: int) -> tuple[Ints, Ints]:
         """Reachability and coverage of each cell, in cases, [m, s] both.
 
         A case reaches (can be solved by) the cases that are nearer than the nearest one with
         another solution; a case covers those that reach it. Seen as far as the nearest `most`.
         """
-        reach, cover = np.zeros_like(left.counts), np.zeros_like(left.counts)
-        pending = inside = np.flatnonzero(left.filled)
-        among = pool(self.retriever, self.vectors, left)
-        size, everything = self._usual, int(left.counts.sum())
+        reach, cover = np.zeros_like(remaining.counts), np.zeros_like(remaining.counts)
+        pending = inside = np.flatnonzero(remaining.filled)
+        among = retriever_of_remaining(self.retriever, self.vectors, remaining)
+        size, total = self._usual, int(remaining.counts.sum())
         while len(pending):
             self._plan(len(pending))
             short = []
             for part in np.array_split(pending, -(-len(pending) // _AT_ONCE)):
                 found = nearest(among, self.vectors.values[part], size)
-                given = (found.start, inside[found.number], millionths(found.similarity))
-                end = size >= min(most, everything)
-                short.append(part[polls.local(part, *given, left.counts, end, reach, cover)])
+                lists = (found.start, inside[found.number], millionths(found.similarity))
+                end = size >= min(most, total)
+                short.append(
+                    part[votes.add_local_sets(part, *lists, remaining.counts, end, reach, cover)]
+                )
                 self._tell(len(part))
             pending, size = np.concatenate(short), min(4 * size, max(most, size))
         return reach, cover
 
 
-def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> Found:
+def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> NearestVectors:
     """The nearest vectors of each target, with so many cases or more."""
     weights = np.tile(retriever.weights, (len(targets), 1))
     return retriever.nearest(targets, weights, Reach(2.0, fallback=cases))
 
 
-def pool(retriever: Retriever, vectors: Vectors, left: Left) -> Retriever:
-    """A retriever of those cases only that are left."""
+def retriever_of_remaining(
+    retriever: Retriever, vectors: Vectors, remaining: Remaining
+) -> Retriever:
+    """A retriever of the remaining cases only."""
     from cbr.retrieval.index.base import Scan
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
 
-    some = np.flatnonzero(left.filled)
-    counts = left.counts[some]
+    some = np.flatnonzero(remaining.filled)
+    counts = remaining.counts[some]
     among = dataclasses.replace(
         vectors,
         values=vectors.values[some],
         counts=counts,
         outcome_sum=np.zeros(counts.shape),
         outcome_count=np.zeros_like(counts),
-        case_ids=vectors.case_ids[left.kept],
-        case_solutions=vectors.case_solutions[left.kept],
+        case_ids=vectors.case_ids[remaining.kept],
+        case_solutions=vectors.case_solutions[remaining.kept],
         start=np.append(0, np.cumsum(counts.sum(axis=1))),
         estimates=None,
         beside=None,
     )
-    index = (Scan if isinstance(retriever.index, Scan) else Trie)(among, retriever.measures)
+    index = (Scan if isinstance(retriever.index, Scan) else TreeIndex)(among, retriever.measures)
     return Retriever(among, retriever.measures, retriever.weights, retriever.policy, index)
 
 

@@ -34,9 +34,9 @@ from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases
 from cbr.typing import Flags, Ints, Progress
-from cbr.upkeep import votes as polls
+from cbr.upkeep import votes
 from cbr.upkeep.neighbours import Neighbours
-from cbr.upkeep.votes import CONTRADICTED, Left
+from cbr.upkeep.votes import CONTRADICTED, Remaining
 
 #: Cases as far as which the second part of `icf` looks for one with another solution.
 _SPHERE = 2000
@@ -63,92 +63,92 @@ class Refinement:
     by_record: bool = False
 
 
-def noise(near: Neighbours) -> Left:
-    left = near.everything()
+def noise(near: Neighbours) -> Remaining:
+    remaining = near.all_cases()
     while True:
-        cases = np.flatnonzero(left.kept)
-        verdict, _ = near.judge(cases, left)
+        cases = np.flatnonzero(remaining.kept)
+        verdict, _ = near.judge(cases, remaining)
         wrong = cases[verdict == CONTRADICTED]
-        wrong = wrong[~_last(left, near.solution[wrong])[near.solution[wrong]]]
+        wrong = wrong[~_last(remaining, near.solution[wrong])[near.solution[wrong]]]
         if not len(wrong):
-            return left
-        left.drop(near.whose, wrong)
+            return remaining
+        remaining.drop(near.table, wrong)
 
 
-def icf(near: Neighbours) -> Left:
-    left = noise(near)
+def icf(near: Neighbours) -> Remaining:
+    remaining = noise(near)
     while True:
-        reach, cover = near.local_sets(left, _SPHERE)
-        goes = (reach > cover)[near.vector, near.solution] & left.kept
+        reach, cover = near.local_sets(remaining, _SPHERE)
+        goes = (reach > cover)[near.vector, near.solution] & remaining.kept
         going = np.flatnonzero(goes)
-        going = going[~_last(left, near.solution[going])[near.solution[going]]]
+        going = going[~_last(remaining, near.solution[going])[near.solution[going]]]
         if not len(going):
-            return left
-        left.drop(near.whose, going)
+            return remaining
+        remaining.drop(near.table, going)
 
 
-def _last(left: Left, going: Ints) -> Flags:
-    """Of which solutions no case would be left, [s]."""
-    total = left.counts.sum(axis=0)
+def _last(remaining: Remaining, going: Ints) -> Flags:
+    """The solutions of which no case would remain, [s]."""
+    total = remaining.counts.sum(axis=0)
     last: Flags = np.bincount(going, minlength=len(total)) >= total
     return last
 
 
-def redundant(near: Neighbours) -> Left:
+def redundant(near: Neighbours) -> Remaining:
     counts = near.vectors.counts
-    left, everything = near.nothing(), near.everything()
+    remaining, all_cases = near.no_cases(), near.all_cases()
     cells = np.argwhere(counts > 0)
-    near.need(np.arange(len(counts)), everything)
+    near.need(np.arange(len(counts)), all_cases)
     for solution in np.flatnonzero(counts.any(axis=0)):
-        left.counts[np.argmax(counts[:, solution] > 0), solution] = 1
-    filled = left.filled
+        remaining.counts[np.argmax(counts[:, solution] > 0), solution] = 1
+    filled = remaining.filled
     grown = True
     while grown:
-        before, at = int(left.counts.sum()), 0
-        while (at := polls.condense(cells, at, left.counts, filled, near.lists)) < len(cells):
+        before, at = int(remaining.counts.sum()), 0
+        while (at := votes.condense(cells, at, remaining.counts, filled, near.lists)) < len(cells):
             if filled.sum() > _FEW:
                 # The next ones will need it as well, and many at once are quicker.
                 coming = np.unique(cells[at : at + _AHEAD, 0])
-                near.extend(coming[polls.silent(coming, filled, near.lists)], everything)
+                near.extend(coming[votes.without_neighbours(coming, filled, near.lists)], all_cases)
                 continue
             vector, solution = cells[at]
-            says = _nearest_says(near.retriever, vector, left.counts, filled)
+            says = _nearest_says(near.retriever, vector, remaining.counts, filled)
             if says[solution] < says.max():
-                left.counts[vector, solution], filled[vector] = 1, True
+                remaining.counts[vector, solution], filled[vector] = 1, True
             at += 1
-        grown = int(left.counts.sum()) > before
-    # The first case of each cell that is left.
+        grown = int(remaining.counts.sum()) > before
+    # The first case of each remaining cell.
     cell = near.vector * counts.shape[1] + near.solution
     _, first = np.unique(cell, return_index=True)
-    left.kept[first] = left.counts.reshape(-1)[cell[first]] > 0
-    return left
+    remaining.kept[first] = remaining.counts.reshape(-1)[cell[first]] > 0
+    return remaining
 
 
 def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Flags) -> Ints:
-    """Cases by solution in the nearest group, [s], by comparing with every vector that is left."""
-    left = np.flatnonzero(filled)
+    """Cases by solution in the nearest group, [s], by comparing with every vector that remains."""
+    remaining = np.flatnonzero(filled)
     target = retriever.vectors.values[vector]
-    level = millionths(retriever.score(target, retriever.weights, left))
-    says: Ints = counts[left[level == level.max()]].sum(axis=0)
+    level = millionths(retriever.score(target, retriever.weights, remaining))
+    says: Ints = counts[remaining[level == level.max()]].sum(axis=0)
     return says
 
 
-def bbnr(near: Neighbours) -> Left:
-    left = near.everything()
-    verdict, _ = near.judge_all(left)
-    liability, cell, case = polls.blame(verdict, *near.given(left))
+def bbnr(near: Neighbours) -> Remaining:
+    remaining = near.all_cases()
+    verdict, _ = near.judge_all(remaining)
+    liability, cell, case = votes.blame(verdict, *near.vote_arrays(remaining))
     order = np.argsort(-liability, kind="stable")[: np.count_nonzero(liability)]
     covered = case[np.argsort(cell, kind="stable")]
     start = np.append(0, np.cumsum(np.bincount(cell, minlength=len(liability))))
     at = 0
     while True:
-        at, short = polls.edit(order, at, start, covered, *near.given(left))
+        at, short = votes.edit(order, at, start, covered, *near.vote_arrays(remaining))
         if short < 0:
-            return left
-        near.extend(np.array([short]), left)
+            return remaining
+        near.extend(np.array([short]), remaining)
 
 
-METHODS: dict[str, Callable[[Neighbours], Left]] = {
+METHODS: dict[str, Callable[[Neighbours], Remaining]] = {
     "noise": noise,
     "bbnr": bbnr,
     "redundant": redundant,
@@ -170,13 +170,13 @@ def refine(
     if method not in METHODS:
         raise NoSuchName("method", method, METHODS)
     near = Neighbours(retriever, k, cases, progress)
-    _, before = near.judge_all(near.everything())
-    left = METHODS[method](near)
-    _, after = near.judge_all(left)
+    _, before = near.judge_all(near.all_cases())
+    remaining = METHODS[method](near)
+    _, after = near.judge_all(remaining)
     return Refinement(
         method,
         k,
-        np.sort(near.vectors.case_ids[~left.kept]).tolist(),
+        np.sort(near.vectors.case_ids[~remaining.kept]).tolist(),
         len(near.vector),
         float(before.mean()),
         float(after.mean()),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cbr.case import Case
 from cbr.errors import BadValue, NoSuchName
-from cbr.retrieval.retriever import Retrieved
+from cbr.retrieval.retrieved import Retrieved
 from cbr.weights import HIGHEST
 
 

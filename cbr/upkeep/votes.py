@@ -1,7 +1,7 @@
-"""Polls: what the nearest cases of a case say of it, as compiled code.
+"""Votes of the nearest cases on the solution of a case, as compiled code.
 
-Everything that walks along the lists of `neighbours` is here in one file, because numba keeps
-what it compiled by file, and does not see when a function of another file has changed.
+Everything that walks along the lists of `neighbours` is in this one file, because numba caches
+compiled code by file and does not notice when a function of another file has changed.
 """
 
 from __future__ import annotations
@@ -14,30 +14,29 @@ from numpy.typing import NDArray
 
 from cbr.typing import Flags, Ints
 
-#: What the neighbours of a case say of it.
+#: The verdict of its neighbours on a case; SHORT: its list is too short to tell.
 NOTHING, SOLVED, CONTRADICTED, SHORT = 0, 1, 2, 3
 
 
-class Lists(NamedTuple):
+class NeighbourLists(NamedTuple):
     """Nearest vectors of each vector: of v ``number[first[v]:last[v]]``, nearest first.
 
-    A list holds whole groups of one similarity (`level`, in millionths), and `whole` says that
-    there is nothing behind it.
+    A list holds whole groups of equal similarity (`level`, in millionths); it is `complete` where
+    it has all vectors.
     """
 
     first: Ints
     last: Ints
-    whole: Flags
+    complete: Flags
     number: NDArray[np.int32]
     level: NDArray[np.int32]
 
 
-class Whose(NamedTuple):
-    """Of which vector, solution and record each case is, [n]; those of vector v from
-    ``start[v]`` on.
+class CaseTable(NamedTuple):
+    """Vector, solution and record of each case, [n]; the cases of vector v begin at ``start[v]``.
 
-    `own` are the cases by record, and in it by vector (`own_vector`); those of record r from
-    ``own_start[r]`` on.
+    `own` are the cases sorted by record and then vector (`own_vector`); those of record r begin at
+    ``own_start[r]``.
     """
 
     vector: Ints
@@ -49,16 +48,16 @@ class Whose(NamedTuple):
     own_vector: Ints
 
 
-class Left(NamedTuple):
-    """Which cases are left: `kept` [n] by case, `counts` [m, s] by vector and solution."""
+class Remaining(NamedTuple):
+    """The cases that remain: `kept` [n] by case, `counts` [m, s] by vector and solution."""
 
     kept: Flags
     counts: Ints
 
-    def drop(self, whose: Whose, cases: Ints) -> None:
-        """Take cases out, by place."""
+    def drop(self, table: CaseTable, cases: Ints) -> None:
+        """Remove cases, by place."""
         self.kept[cases] = False
-        np.subtract.at(self.counts, (whose.vector[cases], whose.solution[cases]), 1)
+        np.subtract.at(self.counts, (table.vector[cases], table.solution[cases]), 1)
 
     @property
     def filled(self) -> Flags:
@@ -68,12 +67,12 @@ class Left(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _own_at(u, r, whose):  # type: ignore[no-untyped-def]
+def _own_at(u, r, table):  # type: ignore[no-untyped-def]
     """Where among the cases of record r those of vector u begin, or would."""
-    low, high = whose.own_start[r], whose.own_start[r + 1]
+    low, high = table.own_start[r], table.own_start[r + 1]
     while low < high:
         middle = (low + high) // 2
-        if whose.own_vector[middle] < u:
+        if table.own_vector[middle] < u:
             low = middle + 1
         else:
             high = middle
@@ -82,25 +81,25 @@ def _own_at(u, r, whose):  # type: ignore[no-untyped-def]
 
 # In line: to hand it all the arrays costs more than what it does.
 @njit(cache=True, nogil=True, inline="always")
-def _own_cases(u, s, r, whose, left):  # type: ignore[no-untyped-def]
-    """How many cases that are left record r has at vector u with solution s."""
+def _own_cases(u, s, r, table, remaining):  # type: ignore[no-untyped-def]
+    """How many remaining cases of record r have vector u and solution s."""
     held = 0
-    for i in range(_own_at(u, r, whose), whose.own_start[r + 1]):
-        if whose.own_vector[i] != u:
+    for i in range(_own_at(u, r, table), table.own_start[r + 1]):
+        if table.own_vector[i] != u:
             break
-        held += whose.solution[whose.own[i]] == s and left.kept[whose.own[i]]
+        held += table.solution[table.own[i]] == s and remaining.kept[table.own[i]]
     return held
 
 
 @njit(cache=True, nogil=True)
-def _poll(case, lists, whose, left, k, votes, tied):  # type: ignore[no-untyped-def]
-    """What the k nearest others say of a case: fills `votes` [s] and gives how they stand.
+def _count_votes(case, lists, table, remaining, k, votes, tied):  # type: ignore[no-untyped-def]
+    """Count the votes of the k nearest others on a case: fills `votes` [s].
 
-    Votes are in parts of a case, `parts` of them to one. Also the end of what was looked at, where
-    the group begins that may have been cut (`tied` [s] are its cases), and how many votes each of
-    these has. `parts` is 0 if the list is too short to say.
+    Returns (parts, end, edge, room). A whole vote counts `parts`; 0 parts: the list is too short.
+    The list was walked up to `end`. The group from `edge` on may cross the cap: its cases, `tied`
+    [s], share the `room` that is left, as in `ranking.capped`.
     """
-    v, r = whose.vector[case], whose.record[case]
+    v, r = table.vector[case], table.record[case]
     votes[:] = 0
     taken = 0
     at, last = lists.first[v], lists.last[v]
@@ -109,12 +108,12 @@ def _poll(case, lists, whose, left, k, votes, tied):  # type: ignore[no-untyped-
         tied[:] = 0
         while at < last and lists.level[at] == here:
             u = lists.number[at]
-            tied += left.counts[u]
-            for i in range(_own_at(u, r, whose), whose.own_start[r + 1]):
-                if whose.own_vector[i] != u:
+            tied += remaining.counts[u]
+            for i in range(_own_at(u, r, table), table.own_start[r + 1]):
+                if table.own_vector[i] != u:
                     break
-                if left.kept[whose.own[i]]:
-                    tied[whose.solution[whose.own[i]]] -= 1
+                if remaining.kept[table.own[i]]:
+                    tied[table.solution[table.own[i]]] -= 1
             at += 1
         held = tied.sum()
         if taken + held >= k:
@@ -124,13 +123,13 @@ def _poll(case, lists, whose, left, k, votes, tied):  # type: ignore[no-untyped-
         votes += tied
         taken += held
     tied[:] = 0
-    return (1 if lists.whole[v] else 0), at, at, 0
+    return (1 if lists.complete[v] else 0), at, at, 0
 
 
 @njit(cache=True, nogil=True)
-def _ballots(left):  # type: ignore[no-untyped-def]
-    """Room for `votes` and `tied`."""
-    solutions = left.counts.shape[1]
+def _vote_buffers(remaining):  # type: ignore[no-untyped-def]
+    """Empty arrays for `votes` and `tied`."""
+    solutions = remaining.counts.shape[1]
     return np.empty(solutions, np.int64), np.empty(solutions, np.int64)
 
 
@@ -142,22 +141,22 @@ def _verdict_of(votes, solution):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def judge(cases, lists, whose, left, k):  # type: ignore[no-untyped-def]
-    """The verdict on each case, and the chance that its solution is the one drawn of those that are
-    commonest among the nearest."""
-    votes, tied = _ballots(left)
+def judge(cases, lists, table, remaining, k):  # type: ignore[no-untyped-def]
+    """The verdict on each case, and the chance that its solution is drawn from those that are most
+    common among its nearest."""
+    votes, tied = _vote_buffers(remaining)
     verdict, chance = np.empty(len(cases), np.int8), np.zeros(len(cases))
     for i in range(len(cases)):
-        parts, _, _, _ = _poll(cases[i], lists, whose, left, k, votes, tied)
-        verdict[i] = _verdict_of(votes, whose.solution[cases[i]]) if parts else SHORT
+        parts, _, _, _ = _count_votes(cases[i], lists, table, remaining, k, votes, tied)
+        verdict[i] = _verdict_of(votes, table.solution[cases[i]]) if parts else SHORT
         if verdict[i] == SOLVED:
             chance[i] = 1.0 / (votes == votes.max()).sum()
     return verdict, chance
 
 
 @njit(cache=True, nogil=True)
-def local(targets, start, number, level, counts, end, reach, cover):  # type: ignore[no-untyped-def]
-    """Add the local sets of some vectors; gives those whose list ends before another solution."""
+def add_local_sets(targets, start, number, level, counts, end, reach, cover):  # type: ignore[no-untyped-def]
+    """Add the local sets of some vectors; returns those whose list ends before another solution."""
     short = np.zeros(len(targets), np.bool_)
     for q in range(len(targets)):
         v = targets[q]
@@ -184,26 +183,27 @@ def local(targets, start, number, level, counts, end, reach, cover):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def shares(lists, whose, left, k):  # type: ignore[no-untyped-def]
+def coverage_and_groups(lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """By how many of its k nearest each case is solved, how many each cell solves, and groups.
 
-    A group is cells that solve one another, directly or through others: `group` [m * s] is the
-    first cell of the group that a cell belongs to. Lists must be long enough.
+    A cell is the cases of one vector with one solution. A group is cells that solve one another,
+    directly or through others: `group` [m * s] is the first cell of each cell's group. Lists must
+    be long enough.
     """
-    votes, tied = _ballots(left)
-    counts, solutions = left.counts, len(votes)
-    solved_by = np.zeros(len(whose.vector))
+    votes, tied = _vote_buffers(remaining)
+    counts, solutions = remaining.counts, len(votes)
+    solved_by = np.zeros(len(table.vector))
     solves = np.zeros(counts.size)
     group = np.arange(counts.size)
-    for case in range(len(whose.vector)):
-        v, s, r = whose.vector[case], whose.solution[case], whose.record[case]
-        parts, end, edge, room = _poll(case, lists, whose, left, k, votes, tied)
+    for case in range(len(table.vector)):
+        v, s, r = table.vector[case], table.solution[case], table.record[case]
+        parts, end, edge, room = _count_votes(case, lists, table, remaining, k, votes, tied)
         if not parts or not votes[s]:
             continue
         solved_by[case] = votes[s] / parts
         for at in range(lists.first[v], end):
             u = lists.number[at]
-            held = counts[u, s] - _own_cases(u, s, r, whose, left)
+            held = counts[u, s] - _own_cases(u, s, r, table, remaining)
             if held > 0:
                 cell = u * solutions + s
                 solves[cell] += held * (room / parts if at >= edge else 1.0)
@@ -224,9 +224,10 @@ def _root(group, cell):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def condense(cells, at, counts, filled, lists):  # type: ignore[no-untyped-def]
-    """Add cells in turn whose nearest says otherwise; ends at one whose list has none that is left.
+    """Add cells in turn whose nearest have another solution; stops where a list has no remaining
+    case.
 
-    A list is never the whole stage without one that is left, for each solution has one.
+    A complete list always has one, because a case of each solution remains.
     """
     says = np.empty(counts.shape[1], np.int64)
     for place in range(at, len(cells)):
@@ -249,8 +250,8 @@ def condense(cells, at, counts, filled, lists):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def silent(vectors, filled, lists):  # type: ignore[no-untyped-def]
-    """Which of some vectors have a list with none that is left."""
+def without_neighbours(vectors, filled, lists):  # type: ignore[no-untyped-def]
+    """Which of some vectors have a list without a remaining case."""
     found = np.ones(len(vectors), np.bool_)
     for place in range(len(vectors)):
         for i in range(lists.first[vectors[place]], lists.last[vectors[place]]):
@@ -261,39 +262,40 @@ def silent(vectors, filled, lists):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def blame(verdict, lists, whose, left, k):  # type: ignore[no-untyped-def]
+def blame(verdict, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """How many cases each cell helps to mislead, [m * s]; and which it helps to solve, in pairs."""
-    votes, tied = _ballots(left)
-    counts, solutions = left.counts, len(votes)
+    votes, tied = _vote_buffers(remaining)
+    counts, solutions = remaining.counts, len(votes)
     liability = np.zeros(counts.size, np.int64)
     cells, cases = [np.int64(0) for _ in range(0)], [np.int64(0) for _ in range(0)]
-    for case in range(len(whose.vector)):
-        _, end, _, _ = _poll(case, lists, whose, left, k, votes, tied)
+    for case in range(len(table.vector)):
+        _, end, _, _ = _count_votes(case, lists, table, remaining, k, votes, tied)
         most = votes.max()
-        for at in range(lists.first[whose.vector[case]], end):
+        for at in range(lists.first[table.vector[case]], end):
             u = lists.number[at]
             for s in range(solutions):
                 if not counts[u, s] or votes[s] != most:
                     continue
-                if counts[u, s] == _own_cases(u, s, whose.record[case], whose, left):
+                if counts[u, s] == _own_cases(u, s, table.record[case], table, remaining):
                     continue
                 if verdict[case] == CONTRADICTED:
                     liability[u * solutions + s] += 1
-                elif s == whose.solution[case]:
+                elif s == table.solution[case]:
                     cells.append(np.int64(u * solutions + s))
                     cases.append(np.int64(case))
     return liability, np.array(cells, np.int64), np.array(cases, np.int64)
 
 
 @njit(cache=True, nogil=True)
-def edit(order, at, start, covered, lists, whose, left, k):  # type: ignore[no-untyped-def]
-    """Try cells in turn from `at` on; ends early at one for which a list (of the vector) is short.
+def edit(order, at, start, covered, lists, table, remaining, k):  # type: ignore[no-untyped-def]
+    """Remove cells in turn, from `at` on, where all cases that they cover stay solved; stops early
+    where a list is too short.
 
-    What cell c covers is ``covered[start[c]:start[c + 1]]``. Gives how far it came, and that vector
-    or -1.
+    Cell c covers the cases ``covered[start[c]:start[c + 1]]``. Returns the place reached, and the
+    vector whose list is too short or -1.
     """
-    votes, tied = _ballots(left)
-    counts, solutions = left.counts, len(votes)
+    votes, tied = _vote_buffers(remaining)
+    counts, solutions = remaining.counts, len(votes)
     total = counts.sum(axis=0)
     for place in range(at, len(order)):
         cell = order[place]
@@ -301,30 +303,30 @@ def edit(order, at, start, covered, lists, whose, left, k):  # type: ignore[no-u
         held = counts[u, s]
         if held == total[s]:
             continue
-        _turn(u, s, 0, whose, left)
+        _set_kept(u, s, 0, table, remaining)
         solved, short = True, -1
         for i in range(start[cell], start[cell + 1]):
             case = covered[i]
-            parts, _, _, _ = _poll(case, lists, whose, left, k, votes, tied)
+            parts, _, _, _ = _count_votes(case, lists, table, remaining, k, votes, tied)
             if not parts:
-                short = whose.vector[case]
+                short = table.vector[case]
                 break
-            if _verdict_of(votes, whose.solution[case]) != SOLVED:
+            if _verdict_of(votes, table.solution[case]) != SOLVED:
                 solved = False
                 break
         if solved and short < 0:
             total[s] -= held
             continue
-        _turn(u, s, held, whose, left)
+        _set_kept(u, s, held, table, remaining)
         if short >= 0:
             return place, short
     return len(order), -1
 
 
 @njit(cache=True, nogil=True)
-def _turn(u, s, held, whose, left):  # type: ignore[no-untyped-def]
-    """Take the cases of a cell out (`held` 0), or in again."""
-    left.counts[u, s] = held
-    for case in range(whose.start[u], whose.start[u + 1]):
-        if whose.solution[case] == s:
-            left.kept[case] = held > 0
+def _set_kept(u, s, held, table, remaining):  # type: ignore[no-untyped-def]
+    """Remove the cases of a cell (`held` 0), or put them back."""
+    remaining.counts[u, s] = held
+    for case in range(table.start[u], table.start[u + 1]):
+        if table.solution[case] == s:
+            remaining.kept[case] = held > 0

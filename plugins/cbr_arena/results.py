@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cbr.statistics import quantile
+from cbr.statistics import clustered_mean
 from cbr.typing import Floats, Ints
 from cbr_arena.match import Match, Played
 
@@ -43,14 +43,9 @@ class Line:
 
 def rate_of(won: Floats, session: Ints | None = None) -> Rate:
     """Of some blocks [b]; those of one session count together, as they are not independent."""
-    mean = float(won.mean())
-    groups = np.arange(len(won)) if session is None else np.unique(session, return_inverse=True)[1]
-    off = np.bincount(groups, won - mean)
-    count = len(off)
-    if count < 2:
-        return Rate(mean, None)
-    spread = np.sqrt((off**2).sum() * count / (count - 1)) / len(won)
-    return Rate(mean, float(quantile(count - 1) * spread))
+    cluster = np.arange(len(won)) if session is None else session
+    found = clustered_mean(won, cluster)
+    return Rate(found.mean, found.ci95)
 
 
 def lines_of(match: Match, played: Played) -> list[Line]:

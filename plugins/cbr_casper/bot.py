@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cbr import BadValue, Casebase, Weights
 from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
-from cbr.spec import Spec
+from cbr.spec import Spec, unnest
 from cbr.store import case_types_of
 from cbr.typing import Floats, Ints
 from cbr_arena import RAISE, Chance, Triples
@@ -70,7 +70,7 @@ class CaseBot:
         if given:
             policy = f"threshold?above={threshold}&cap=100&fallback=20"
         # In a spec inside a spec, ; stands for &.
-        policy, reuse, index = (text.replace(";", "&") for text in (policy, reuse, index))
+        policy, reuse, index = map(unnest, (policy, reuse, index))
         self.file = file
         self.figures = Figures()
         self.terms: Ints | None = None

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
 from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
-from cbr.spec import Spec
+from cbr.spec import Spec, nest, unnest
 from cbr.typing import Floats, Ints
 from cbr_arena import (
     TERMS,
@@ -82,8 +82,8 @@ def open_table(
         bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
-    settings = _Settings(bot, policy.replace(";", "&"), reuse.replace(";", "&"), genes)
-    specs = [text.replace(";", "&") for text in against.split(",") if text.strip()]
+    settings = _Settings(bot, unnest(policy), unnest(reuse), genes)
+    specs = [unnest(text) for text in against.split(",") if text.strip()]
     others = [player.spec for player in players_of(specs)]
     if not together:
         others = _opposite(others, rows)
@@ -178,7 +178,7 @@ class _Settings:
 
     def usage(self, file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
         """The bot with what was found, as a spec."""
-        policy, reuse = (text.replace("&", ";") for text in self.of(found))
+        policy, reuse = map(nest, self.of(found))
         options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
         plain = {"style": "heir", "policy": "", "reuse": ""}
         told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))

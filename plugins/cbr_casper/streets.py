@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from cbr import BadValue, Casebase, CaseType
 from cbr.errors import EmptyStage
 from cbr.plugging import default_plugins
-from cbr.retrieval import TOLERANCE, RetrievedMany, Retriever, retriever_of
-from cbr.reusing import Hidden, Lacking, lacking_in, reuse_many
+from cbr.retrieval import TOLERANCE, EvidenceForMany, RetrievedMany, Retriever, retriever_of
+from cbr.reusing import HiddenRates, HiddenSolutions, hidden_solutions_of, reuse_many
 from cbr.spec import Spec
 from cbr.store import as_loaded
 from cbr.typing import Flags, Floats
@@ -107,7 +107,7 @@ class Street:
                 f"policy {self.retriever.policy.name!r} may find no case, and a bot must act: take "
                 f"one with a fallback, as threshold?above={looks.above:g}"
             )
-        self.lacking: Lacking | None = lacking_in(base, self.retriever)
+        self.lacking: HiddenSolutions | None = hidden_solutions_of(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
         self.sparse = sparse if self.lacking else ""
         self._cached = Cached()
@@ -129,8 +129,8 @@ class Street:
             chosen = default_plugins().get("retrieval policy", spec.name).bind(spec)
             other.retriever = dataclasses.replace(self.retriever, policy=chosen)
             if self.lacking is not None:
-                everybody = dataclasses.replace(self.lacking.everybody, policy=chosen)
-                other.lacking = dataclasses.replace(self.lacking, everybody=everybody)
+                all_decisions = dataclasses.replace(self.lacking.all_decisions, policy=chosen)
+                other.lacking = dataclasses.replace(self.lacking, all_decisions=all_decisions)
         other.reuse = reuse or self.reuse
         other._cached = Cached()
         return other
@@ -177,7 +177,7 @@ class Street:
         return np.column_stack([figures, chances])
 
     def reused(
-        self, retrieved: RetrievedMany, below: Floats, allowed: Flags, hidden: Hidden | None
+        self, retrieved: EvidenceForMany, below: Floats, allowed: Flags, hidden: HiddenRates | None
     ) -> Floats:
         """The chance of each solution [n, solutions], where some are `below` the threshold [n]."""
         chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)

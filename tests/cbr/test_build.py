@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import CARS_CSV
 
+from cbr.building.append import Appender
 from cbr.building.pipeline import build
 from cbr.building.recomputation import rebuild
 from cbr.building.rows import prepare
@@ -54,6 +55,25 @@ def test_building_again_adds_only_what_is_new(make, tmp_path: Path) -> None:
     assert (two.records, two.known, two.cases["car"]) == (30, 49, 30)
     with Casebase.open(tmp_path / "out.db") as base:
         assert base.count("car") == 79
+
+
+def test_what_a_program_appends_is_as_if_it_was_built(make, tmp_path: Path) -> None:
+    """Bots retain what they see in the same way as `build` adds what it reads."""
+    make("".join(LINES[:50]))
+    with Casebase.open(tmp_path / "out.db") as built:
+        [(_, bodies)] = built.read_records(100)
+        appender = Appender(tmp_path / "seen.db", built.case_types)
+        assert appender.append("seen", "table", bodies[:30]) == 30
+        assert appender.append("seen", "table", bodies) == 19
+        assert appender.append("seen", "table", bodies) == 0
+        seen = appender.open()
+        assert (seen.count("car"), seen.digest("car")) == (49, built.digest("car"))
+        with pytest.raises(CbrError, match="price"):
+            appender.append("seen", "table", [bodies[0].replace("price", "prize")])
+        assert seen.count("car") == 49
+        seen.close()
+    with pytest.raises(BadValue, match="mixing selections would leave decisions missing"):
+        Appender(tmp_path / "seen.db", built.case_types, "--known-only").open()
 
 
 @pytest.mark.parametrize("pack", [(gzip, ".gz"), (lzma, ".xz"), (bz2, ".bz2")])

@@ -24,15 +24,16 @@ from cbr.evolve import operators
 from cbr.evolve.arena import Arena, Contest, Gene
 from cbr.evolve.experiment import evolve
 from cbr.evolve.genome import Genome
+from cbr.evolve.luck import luck_of, range_by_luck
 from cbr.evolve.operators import Individual
 from cbr.evolve.plans import GENETIC, ROBUST, Generational, plan_named
-from cbr.evolve.playing import Asked
+from cbr.evolve.playing import ScoreRequest
 from cbr.evolve.report import report_of
-from cbr.evolve.run import Told
+from cbr.evolve.run import SearchProgress
 from cbr.evolve.runfile import RunFile
 from cbr.evolve.seeds import REPORT, SEARCH, generator_of, seed_of
-from cbr.evolve.statistics import luck_of, mean_of, range_by_luck, separation
 from cbr.plugging.plugins import Plugins, use_plugins
+from cbr.statistics import mean_of, separation
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
 from cbr.testing import check_arena
@@ -559,7 +560,7 @@ class TestBadInput:
                                            "chances": "inf/1/2/3"})  # fmt: skip
 
     def test_two_processes_on_one_run(self, tmp_path) -> None:
-        asked = Asked(np.ones((1, 2)), 10, 0, (1, 1, 0))
+        asked = ScoreRequest(np.ones((1, 2)), 10, 0, (1, 1, 0))
         question = ((1, 1, 0), asked, np.ones((1, 1, 3)))
         with RunFile.create(tmp_path / "r.db", {}) as run:
             run.keep([question], None, 1.0)
@@ -646,7 +647,7 @@ def test_the_progress_line() -> None:
 
     rows, scores = np.ones((2, 3)), [np.array([0.5, 0.7]), np.array([0.1, 0.1])]
     last = Generation(1, 4, rows, ["a", "b"], scores, 0)
-    line = progress_line(Told(4, 10, last, 5_000, 20.0, "turn"), since=4)
+    line = progress_line(SearchProgress(4, 10, last, 5_000, 20.0, "turn"), since=4)
     assert line == "generation 4 of 10, best +0.600, spread 0.500, 250 turns/s, 0:30 left"
 
 
@@ -676,7 +677,7 @@ class TestCluster:
         killed: list[int] = []
         with cluster(tmp_path) as (address, workers), executor(dask=address) as pool:
 
-            def tell(told: Told) -> None:
+            def tell(told: SearchProgress) -> None:
                 # A generation is 20 blocks in five pieces, of 1,800 turns for nine rows.
                 if told.over == 1 and told.trials > 1_800 and not killed:
                     killed.append(told.trials)

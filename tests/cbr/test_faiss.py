@@ -16,11 +16,11 @@ from cbr.errors import BadValue, NoSuchName
 from cbr.measure import Bound, Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Reach, Scan
-from cbr.retrieval.index.faiss import FaissIndex, Search, _settled, build_faiss, library
+from cbr.retrieval.index.faiss import FaissIndex, SearchEffort, _settled, build_faiss, library
 from cbr.retrieval.index.kinds import Auto
-from cbr.retrieval.index.quality import compare, like_those, recalls
+from cbr.retrieval.index.quality import compare, recalls, targets_like
 from cbr.retrieval.index.saved import path_of
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
@@ -83,9 +83,9 @@ def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) 
     vectors, measures = made(FEW, 6000), bound(FEW)
     rng = np.random.default_rng(3)
     index = FaissIndex(
-        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), SearchEffort()
     )
-    targets = like_those(vectors, 40, rng)
+    targets = targets_like(vectors, 40, rng)
     weights = rng.choice([0.0, 1.0, 5.0, 80.0], (40, 4))
     weights[:, 0] += 1
     scan = Retriever(vectors, measures, weights[0], policy(spec), Scan(vectors))
@@ -107,8 +107,8 @@ def test_nearly_all_is_found(kind: str, spec: str) -> None:
     vectors = made(MANY, 6000)
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy(spec), Scan(vectors))
-    index = FaissIndex(vectors, measures, build_faiss(kind, vectors, measures, {}), Search())
-    targets = like_those(vectors, 60, np.random.default_rng(4))
+    index = FaissIndex(vectors, measures, build_faiss(kind, vectors, measures, {}), SearchEffort())
+    targets = targets_like(vectors, 60, np.random.default_rng(4))
     truth, found = scan.many(targets), dataclasses.replace(scan, index=index).many(targets)
     assert recalls(truth, found).mean() >= 0.95
 
@@ -142,7 +142,7 @@ def test_a_graph_of_groups_far_apart_is_searched_from_many_places() -> None:
             points = built.embedding.targets(measures, targets, weights)
             return [row[row >= 0] for row in built.inner.search(points, 70, params=how)[1]]
 
-    index = FaissIndex(vectors, measures, built, Search())
+    index = FaissIndex(vectors, measures, built, SearchEffort())
     top, found = (
         recalls(truth, dataclasses.replace(scan, index=way).many(targets))
         for way in (FromTheTop(), index)
@@ -158,7 +158,7 @@ def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
     vectors, measures = made(MANY, 6000), bound(MANY, MEASURES | {"b": LINEAR})
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy("threshold"), Scan(vectors))
-    targets = like_those(vectors, 60, np.random.default_rng(4))
+    targets = targets_like(vectors, 60, np.random.default_rng(4))
     truth, sizes, shares = scan.many(targets), [], []
     for bits in (8, 16, 32):
         path = tmp_path / str(bits)
@@ -166,7 +166,7 @@ def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
         save(built, vectors, measures, path)
         loaded = load(path, "faiss-ivf", vectors, measures, {"bits": bits})
         before, after = (
-            dataclasses.replace(scan, index=FaissIndex(vectors, measures, b, Search())).many(
+            dataclasses.replace(scan, index=FaissIndex(vectors, measures, b, SearchEffort())).many(
                 targets
             )
             for b in (built, loaded)
@@ -191,7 +191,7 @@ def test_a_larger_casebase_has_finer_points_and_a_bound_on_clusters() -> None:
 def test_many_targets_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, measures = made(FEW, 3000), bound(FEW)
     index = FaissIndex(
-        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), SearchEffort()
     )
     targets, weights = vectors.values[:30], np.ones((30, 4))
     at_once = index.nearest(targets, weights, Reach(0.9, 20, 10))
@@ -204,7 +204,7 @@ def test_a_radius_may_hold_nothing_and_a_reach_everything() -> None:
     vectors, measures = made(MANY, 3000), bound(MANY)
     weights = np.ones(len(MANY))
     index = FaissIndex(
-        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), Search()
+        vectors, measures, build_faiss("faiss-flat", vectors, measures, {}), SearchEffort()
     )
     targets, each = vectors.values[:3] + np.float32(0.3), np.tile(weights, (3, 1))
     targets[:, 2] = 1
@@ -420,7 +420,7 @@ def test_auto_takes_a_saved_index_where_cases_are_sparse(
 ) -> None:
     path = uniform(tmp_path / "u.db", features)
     with Casebase.open(path) as base:
-        assert isinstance(retriever_of(base, "thing").index, Trie)
+        assert isinstance(retriever_of(base, "thing").index, TreeIndex)
     cbr("index", path, "--kind", "ivf")
     own = np.ones((1, features))
     with Casebase.open(path) as base:

@@ -85,7 +85,7 @@ def test_a_killed_creation_leaves_nothing_that_looks_like_a_casebase(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cbr.store.casebase.appear", die)
+    monkeypatch.setattr("cbr.store.connection._appear", die)
     with pytest.raises(KeyboardInterrupt):
         build([CARS_CSV], tmp_path / "cars.db", "car")
     assert list(tmp_path.iterdir()) == []

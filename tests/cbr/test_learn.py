@@ -10,8 +10,8 @@ import pytest
 
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, EmptyStage
-from cbr.learning.evaluation import _figure, evaluate
-from cbr.learning.kernel import Soft, fit_constants
+from cbr.learning.evaluation import evaluate
+from cbr.learning.kernel import SoftKernel, fit_constants
 from cbr.learning.prediction import (
     Split,
     by_rule,
@@ -24,6 +24,7 @@ from cbr.measure import Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Reach
 from cbr.spec import Spec
+from cbr.statistics import clustered_mean
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
 
@@ -63,7 +64,7 @@ class TestSoft:
 
     def test_likelihood_and_gradient(self) -> None:
         cases = made(60)
-        soft = Soft.of(cases, MEASURES)
+        soft = SoftKernel.of(cases, MEASURES)
         asked, known = np.arange(5), np.arange(60)
         v, alpha = np.array([9.0, 2.0, 5.0]), 0.3
         (log, gradient), _ = soft.gradients(asked, known, v, alpha, Reach(), 1.0)
@@ -91,7 +92,7 @@ class TestSoft:
     )
     def test_retrieval_made_soft(self, reach: Reach) -> None:
         cases = made(60)
-        soft = Soft.of(cases, MEASURES)
+        soft = SoftKernel.of(cases, MEASURES)
         asked, known = np.arange(6), np.arange(60)
         weights = np.array([9.0, 2.0, 5.0])
         _, (log, gradient) = soft.gradients(asked, known, weights, 0.3, reach, 1.0)
@@ -123,7 +124,7 @@ class TestSoft:
 
     def test_chances(self) -> None:
         cases = made(80)
-        soft = Soft.of(cases, MEASURES)
+        soft = SoftKernel.of(cases, MEASURES)
         near = soft.similarities(np.arange(6), np.arange(80), START)
         assert near.chances(20.0, 0.1).sum(axis=1) == pytest.approx(np.ones(6))
         v = 20.0 * START / START.sum()
@@ -138,7 +139,7 @@ class TestSoft:
         values = rng.random((4_000, 3)).astype(np.float32)
         ids = np.arange(4_000)
         cases = Cases(TYPE, "", values, ids % 2, np.full(4_000, np.nan), ids, ids)
-        soft = Soft.of(cases, MEASURES)
+        soft = SoftKernel.of(cases, MEASURES)
         assert soft.table.shape[1] <= 256
         found = soft.similarities(np.arange(50), np.arange(50, 4_000), START).similarity
         exact = 1.0 - np.abs(values[:50, None] - values[None, 50:]).mean(axis=2)
@@ -146,7 +147,7 @@ class TestSoft:
 
     def test_constants_are_better_than_others(self) -> None:
         cases = made(1_500)
-        soft = Soft.of(cases, MEASURES)
+        soft = SoftKernel.of(cases, MEASURES)
         known, asked = np.arange(1_000), np.arange(1_000, 1_500)
         found = fit_constants(soft, START, known, asked)
         near = soft.similarities(asked, known, START)
@@ -244,10 +245,12 @@ class TestEvaluate:
     def test_an_interval_knows_that_decisions_go_together(self) -> None:
         """Ten copies of each value in one record tell no more than one of them."""
         values, record = np.random.default_rng(0).random(400), np.arange(400)
-        one = _figure(values, record)
-        ten = _figure(np.repeat(values, 10), np.repeat(record, 10))
+        one = clustered_mean(values, record, many=True)
+        ten = clustered_mean(np.repeat(values, 10), np.repeat(record, 10), many=True)
         assert (ten.mean, ten.ci95) == pytest.approx((one.mean, one.ci95))
-        assert _figure(np.repeat(values, 10), np.arange(4_000)).ci95 < 0.4 * one.ci95
+        assert (
+            clustered_mean(np.repeat(values, 10), np.arange(4_000), many=True).ci95 < 0.4 * one.ci95
+        )
 
 
 class TestCommands:

@@ -16,7 +16,7 @@ from cbr.plots import draw_answer
 from cbr.plugging.plugins import Plugins
 from cbr.retrieval.retriever import retriever_of
 from cbr.reusing.explanation import explain
-from cbr.reusing.hidden_solutions import lacking_in
+from cbr.reusing.hidden_solutions import hidden_solutions_of
 from cbr.reusing.proposal import reuse, reuse_many
 from cbr.store.casebase import Casebase
 from cbr.store.decisions import decision_of, decisions_of, vectors_without
@@ -65,7 +65,7 @@ def trips(tmp_path: Path, plugins: Plugins) -> Iterator[Casebase]:
 
 class TestLacking:
     def test_rates_are_those_of_all_decisions_that_look_alike(self, trips: Casebase) -> None:
-        lacking = lacking_in(trips, retriever_of(trips, "out", policy="radius?above=0.9"))
+        lacking = hidden_solutions_of(trips, retriever_of(trips, "out", policy="radius?above=0.9"))
         assert lacking is not None
         assert lacking.solutions == ("stop",)
         # At x = 1 one of five decisions stops, at 2 the only one does; the mood does not count.
@@ -73,13 +73,13 @@ class TestLacking:
         assert lacking.in_situation({"x": 2}).rates == pytest.approx([1.0])
 
     def test_without_anything_to_see_all_look_alike(self, trips: Casebase) -> None:
-        lacking = lacking_in(trips, retriever_of(trips, "out"))
+        lacking = hidden_solutions_of(trips, retriever_of(trips, "out"))
         assert lacking is not None
         assert lacking.in_situation({"mood": 0.5}).rates == pytest.approx([2 / 6])
 
     def test_chances_sum_to_1(self, trips: Casebase) -> None:
         mine = retriever_of(trips, "out", policy="radius?above=0.5")
-        lacking = lacking_in(trips, mine)
+        lacking = hidden_solutions_of(trips, mine)
         proposal = reuse(mine({"x": 1, "mood": 0.5}), lacking=lacking)
         assert sum(proposal.probabilities.values()) == pytest.approx(1)
         assert proposal.probabilities == pytest.approx(
@@ -97,7 +97,7 @@ class TestLacking:
     )
     def test_only_what_is_allowed(self, trips: Casebase, allowed, expected) -> None:
         mine = retriever_of(trips, "out", policy="radius?above=0.5")
-        lacking = lacking_in(trips, mine)
+        lacking = hidden_solutions_of(trips, mine)
         retrieved = mine({"x": 1, "mood": 0.5})
         proposal = reuse(retrieved, allowed=allowed, lacking=lacking)
         assert proposal.probabilities == pytest.approx(expected)
@@ -114,7 +114,7 @@ class TestLacking:
                 if value is not None:
                     trips.put_values("out", ids, name, [value] * len(ids), [0.1] * len(ids))
         mine = retriever_of(trips, "out", policy="radius?above=0.5")
-        lacking = lacking_in(trips, mine)
+        lacking = hidden_solutions_of(trips, mine)
         assert lacking is not None
         policy = "worth?temperature=0.1"
         one = reuse(mine({"x": 1, "mood": 0.5}), policy, lacking=lacking).probabilities
@@ -137,7 +137,7 @@ class TestLacking:
             for name, of in (("go", ids), ("wait", ids), ("stop", ids[:1])):
                 trips.put_values("out", of, name, [0.0] * len(of))
         mine = retriever_of(trips, "out", policy="top?k=1")
-        lacking = lacking_in(trips, mine)
+        lacking = hidden_solutions_of(trips, mine)
         assert lacking is not None
         codes = np.array([[1.0, 0.5], [1.0, 0.1], [1.0, 0.5]])
         allowed = np.array([[True] * 3, [True] * 3, [False, True, True]])
@@ -155,19 +155,19 @@ class TestLacking:
 
     def test_nothing_is_lacking(self, trips: Casebase, cars: Casebase) -> None:
         """Stage `back` has cases of stopping and no hidden decision; cars hide nothing at all."""
-        assert lacking_in(trips, retriever_of(trips, "back")) is None
-        assert lacking_in(cars, retriever_of(cars, "car")) is None
+        assert hidden_solutions_of(trips, retriever_of(trips, "back")) is None
+        assert hidden_solutions_of(cars, retriever_of(cars, "car")) is None
 
     def test_a_record_can_be_left_out(self, trips: Casebase) -> None:
         mine = retriever_of(trips, "out", vectors=vectors_without(trips, "out", 3))
-        lacking = lacking_in(trips, mine, without=3)
+        lacking = hidden_solutions_of(trips, mine, without=3)
         assert lacking is not None
         # Only trip 1 stops now, at another x.
         assert lacking.in_situation({"x": 1}).rates == pytest.approx([0.0])
         with trips.transaction():
             trips.db.execute("DELETE FROM hidden WHERE record = 3")
         mine = retriever_of(trips, "out", vectors=vectors_without(trips, "out", 1))
-        assert lacking_in(trips, mine, without=1) is None
+        assert hidden_solutions_of(trips, mine, without=1) is None
 
 
 class TestDecisions:

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from cbr.case import CaseType, Feature
 from cbr.measure import Similarity
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.ranking import RetrievalPolicy, millionths, top
+from cbr.retrieval.index.tree import TreeIndex
+from cbr.retrieval.policies import RetrievalPolicy, top
+from cbr.retrieval.ranking import capped, millionths
 from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
 from cbr.upkeep.competence_model import competence
+from cbr.upkeep.neighbours import Neighbours
 from cbr.upkeep.refinement import METHODS, Refinement, refine
 
 SOLUTIONS = ("a", "b", "c")
@@ -42,7 +44,7 @@ def made(rows: list[tuple], record: list[int] | None = None, tree: bool = False)
     vectors = cases.vectors()
     measures = [LINEAR.bind(feature) for feature in features]
     policy: RetrievalPolicy = top.__cbr__  # type: ignore[attr-defined]
-    index = Trie(vectors, measures) if tree else Scan(vectors)
+    index = TreeIndex(vectors, measures) if tree else Scan(vectors)
     weights = np.arange(1.0, len(features) + 1)
     return Retriever(vectors, measures, weights, policy, index), cases
 
@@ -127,6 +129,29 @@ class Slow:
                     left.append(case)
                     grown = True
         return left
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_votes_are_cut_as_retrieved_sets_are(k: int) -> None:
+    """The compiled count of votes, in whole numbers, against the one definition of the cap."""
+    rng = np.random.default_rng(k)
+    rows = [(*rng.integers(0, 4, 2).tolist(), SOLUTIONS[rng.integers(3)]) for _ in range(60)]
+    retriever, cases = made(rows, rng.integers(0, 25, 60).tolist())
+    near = Neighbours(retriever, k, cases)
+    _, chance = near.judge_all(near.all_cases())
+    vectors, everything = retriever.vectors, np.arange(len(retriever.vectors))
+    place = {int(number): at for at, number in enumerate(cases.ids)}
+    for at, number in enumerate(vectors.case_ids.tolist()):
+        case = place[number]
+        others = cases.take(cases.record != cases.record[case])
+        counts = np.zeros_like(vectors.counts)
+        for row, solution in zip(others.values, others.solution, strict=True):
+            counts[(vectors.values == row).all(axis=1), solution] += 1
+        rounded = millionths(retriever.score(cases.values[case], retriever.weights, everything))
+        order = np.argsort(-rounded, kind="stable")
+        votes = capped(rounded[order], counts[order].sum(axis=1), k) @ counts[order]
+        first = votes > votes.max() - 1e-9
+        assert chance[at] == pytest.approx(first[cases.solution[case]] / first.sum())
 
 
 def agrees(rows: list[tuple], method: str, k: int, record: list[int] | None, tree: bool) -> None:

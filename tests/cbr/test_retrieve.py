@@ -16,7 +16,7 @@ from cbr.errors import BadValue, BadWeights, EmptyStage, NoSuchName, PluginFailu
 from cbr.measure import Similarity
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval.index.base import IndexKind, Reach, Scan
-from cbr.retrieval.index.tree import Trie
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.retriever import Retriever, retrieve, retriever_of
 from cbr.reusing.proposal import reuse
 from cbr.spec import Spec
@@ -93,7 +93,7 @@ def test_the_retrieved_set_is_as_defined(rows, target, weights, above, cap, fall
     linear = Similarity("linear", lambda a, b, span: max(0.0, 1.0 - abs(a - b) / span))
     measures = [linear.bind(f, Spec("linear", {"span": f.range[1]})) for f in FEATURES]
     vectors = made(rows)
-    index = Trie(vectors, measures) if tree else Scan(vectors)
+    index = TreeIndex(vectors, measures) if tree else Scan(vectors)
     mine = Retriever(vectors, measures, np.array(weights), policy.bind(spec), index)
     got = mine(dict(zip("xyz", target[:3], strict=True)))
     found = {
@@ -250,7 +250,7 @@ def test_built_in_retrieval_policies_conform(name: str) -> None:
 
 
 def test_a_policy_whose_reach_hides_cases_is_found() -> None:
-    from cbr.retrieval.ranking import retrieval_policy
+    from cbr.retrieval.policies import retrieval_policy
 
     @retrieval_policy("blind", reach=lambda: Reach(2.0, fallback=1))
     def blind(ranking):
@@ -262,7 +262,7 @@ def test_a_policy_whose_reach_hides_cases_is_found() -> None:
 
 @pytest.mark.parametrize("shares", [[1.0], [2.0] * 8, [float("nan")] * 8])
 def test_a_policy_must_give_shares(small, shares) -> None:
-    from cbr.retrieval.ranking import RetrievalPolicy
+    from cbr.retrieval.policies import RetrievalPolicy
 
     mine = retriever_of(small, "small")
     mine.policy = RetrievalPolicy("odd", lambda ranking: np.array(shares))

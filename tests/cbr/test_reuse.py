@@ -54,6 +54,8 @@ def test_where_nothing_retrieved_is_allowed_all_is_as_likely(base) -> None:
     assert reuse_many(many, allowed=legal).tolist() == [[0, 0, 1], [0, 0, 1]]
     with pytest.raises(BadValue, match="no allowed solution"):
         reuse_many(many, allowed=np.zeros(3, bool))
+    with pytest.raises(BadValue, match="no solution is allowed"):
+        reuse(many[0], allowed=())
 
 
 def test_outcomes_weigh(base) -> None:

@@ -13,8 +13,9 @@ from cbr.errors import BadValue, BadWeights, PluginFailure
 from cbr.measure import Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Scan
-from cbr.retrieval.index.tree import Trie
-from cbr.retrieval.retriever import RetrievedMany, Retriever
+from cbr.retrieval.index.tree import TreeIndex
+from cbr.retrieval.retrieved import RetrievedMany
+from cbr.retrieval.retriever import Retriever
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 
@@ -60,7 +61,7 @@ def both(vectors: Vectors, policy: str) -> tuple[Retriever, Retriever]:
     chosen = default_plugins().get("retrieval policy", spec.name).bind(spec)
     bound = [m.bind(f) for m, f in zip(MEASURES, FEATURES, strict=True)]
     weights = np.array([f.weight for f in FEATURES], np.float64)
-    indices = (Trie(vectors, bound), Scan(vectors, bound))
+    indices = (TreeIndex(vectors, bound), Scan(vectors, bound))
     tree, scan = (Retriever(vectors, bound, weights, chosen, index) for index in indices)
     return tree, scan
 
@@ -147,7 +148,7 @@ def test_a_measure_that_does_not_fall_as_said_is_named() -> None:
     measures = [*MEASURES[:3], wrong, MEASURES[4]]
     bound = [m.bind(f) for m, f in zip(measures, FEATURES, strict=True)]
     with pytest.raises(PluginFailure, match="'wrong' is said to fall with distance, and rises"):
-        Trie(made(2_000), bound)
+        TreeIndex(made(2_000), bound)
 
 
 def test_weights_for_each_target() -> None:

@@ -12,7 +12,7 @@ from made_logs import limit_base, made, no_limit_base, with_folds_hidden
 
 from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.retrieval.retriever import retrieve, retriever_of
-from cbr.reusing.hidden_solutions import lacking_in
+from cbr.reusing.hidden_solutions import hidden_solutions_of
 from cbr.reusing.proposal import reuse
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
@@ -186,7 +186,7 @@ def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path:
     out = with_folds_hidden(base, tmp_path)
     with Casebase.open(out) as opened:
         mine = retriever_of(opened, "flop")
-        lacking = lacking_in(opened, mine)
+        lacking = hidden_solutions_of(opened, mine)
         assert lacking is not None
         assert lacking.solutions == ("f",)
         cases = opened.read_cases("flop")

@@ -40,12 +40,12 @@ from cbr.retrieval import (
     Index,
     RetrievedMany,
     Retriever,
-    Search,
-    Trie,
+    SearchEffort,
+    TreeIndex,
     build_faiss,
-    like_those,
     recalls,
     retriever_of,
+    targets_like,
 )
 from cbr.store import Casebase, Vectors, group
 from cbr.typing import Floats
@@ -151,7 +151,7 @@ def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> li
     """What a query costs as the casebase grows; the peer is the smallest of the same kind."""
     mine = retriever_of(base, stage, index="scan")
     rng = np.random.default_rng(2)
-    asked = like_those(mine.vectors, 400, rng)
+    asked = targets_like(mine.vectors, 400, rng)
     smallest: dict[str, float] = {}
     found = []
     for size, kinds in sizes.items():
@@ -170,16 +170,16 @@ def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> li
 
 def _made(vectors: Vectors, size: int, rng: np.random.Generator) -> Vectors:
     """So many cases like those there are."""
-    values = like_those(vectors, size, rng)
+    values = targets_like(vectors, size, rng)
     solution = rng.integers(0, len(vectors.case_type.solutions), size)
     return group(vectors.case_type, "", values, solution, np.full(size, np.nan), np.arange(size))
 
 
 def _index(kind: str, grown: Retriever) -> Index:
     if kind == "exact":
-        return Trie(grown.vectors, grown.measures)
+        return TreeIndex(grown.vectors, grown.measures)
     built = build_faiss(kind, grown.vectors, grown.measures, {}, grown.weights)
-    return FaissIndex(grown.vectors, grown.measures, built, Search())
+    return FaissIndex(grown.vectors, grown.measures, built, SearchEffort())
 
 
 def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue
-from cbr.building import Reading, files_in
+from cbr.building import SourceScan, files_in
 from cbr.plugging import default_plugins
 from cbr.typing import Ints
 from cbr_holdem.cards import DECK
@@ -81,9 +81,9 @@ def decisions_in(
 def _hands(logs: Sequence[str | Path], limit: int | None) -> Iterator[tuple[str, str]]:
     """Every hand that can be read, with the name of its source without that of the file."""
     plugins = default_plugins()
-    reading = Reading(logs, files_in(logs), plugins, "", {}, None, _BATCH)
+    scan = SourceScan(logs, files_in(logs), plugins, "", {}, None, _BATCH)
     read: Counter[str] = Counter()
-    with closing(reading.jobs()) as jobs:
+    with closing(scan.batches()) as jobs:
         for job in jobs:
             left = None if limit is None else max(0, limit - read[job.source])
             read[job.source] += len(job.items)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.statistics import NORMAL, clustered_error
 from cbr.typing import Floats
 from cbr_bots import Formula
 from cbr_holdem.table import STREETS
@@ -91,10 +92,5 @@ def figure(values: Floats, hand: NDArray[np.int64]) -> Figure:
     >>> figure(np.array([1.0, 1.0, 3.0, 3.0]), np.array([7, 7, 8, 8]))
     Figure(mean=2.0, ci95=1.96)
     """
-    mean = float(values.mean())
-    _, place = np.unique(hand, return_inverse=True)
-    off = np.bincount(place.reshape(-1), values - mean)
-    if len(off) < 2:
-        return Figure(mean, 0.0)
-    error = np.sqrt((off**2).sum() * len(off) / (len(off) - 1)) / len(values)
-    return Figure(mean, round(1.96 * float(error), 12))
+    error = clustered_error(values, hand)
+    return Figure(float(values.mean()), 0.0 if error is None else round(NORMAL * error, 12))

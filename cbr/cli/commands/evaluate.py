@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from cbr.cli.app import App
-    from cbr.learning.evaluation import Evaluation, Figure, Judged
+    from cbr.learning.evaluation import Evaluation, Judged
     from cbr.learning.prediction import Split
+    from cbr.statistics import Mean
     from cbr.store.arrays import Cases
 
 _WeightSets = Annotated[
@@ -154,7 +155,7 @@ def _against(one: Judged) -> str:
     return "-" if one.against_first is None else _figure(one.against_first, -1.0, "+.4f")
 
 
-def _figure(figure: Figure, scale: float = 1.0, form: str = ".4f") -> str:
+def _figure(figure: Mean, scale: float = 1.0, form: str = ".4f") -> str:
     """A mean with its interval, which a single record does not have."""
     mean = f"{scale * figure.mean:{form}}"
     if figure.ci95 is None:

@@ -17,7 +17,7 @@ from cbr.cli.output import emit, lines, table, waiting
 if TYPE_CHECKING:
     from cbr.cli.app import App
     from cbr.evolve.experiment import Evolved
-    from cbr.evolve.run import Tell, Told
+    from cbr.evolve.run import OnProgress, SearchProgress
 
 _Plan = Annotated[
     str, typer.Option(metavar="NAME", help="Search plan: robust, genetic, or one of a plugin.")
@@ -198,7 +198,7 @@ def _show(found: Evolved, out: Path, place: Path) -> None:
 
 
 @contextmanager
-def _progress(started: Callable[[], None]) -> Iterator[Tell]:
+def _progress(started: Callable[[], None]) -> Iterator[OnProgress]:
     """A line with generation, best, spread, rate and time left on a terminal; nothing elsewhere.
 
     The first report ends the wait (`started`).
@@ -219,7 +219,7 @@ def _progress(started: Callable[[], None]) -> Iterator[Tell]:
         task = bar.add_task("evolving", total=None, line="")
         first: list[int] = []
 
-        def tell(told: Told) -> None:
+        def tell(told: SearchProgress) -> None:
             started()
             if not first:
                 first.append(told.over)
@@ -233,7 +233,7 @@ def _progress(started: Callable[[], None]) -> Iterator[Tell]:
         yield tell
 
 
-def progress_line(told: Told, since: int) -> str:
+def progress_line(told: SearchProgress, since: int) -> str:
     """The text of the progress line; `since` generations ended since this process began."""
     parts = [told.doing or f"generation {told.over} of {told.of}"]
     if told.last is not None:

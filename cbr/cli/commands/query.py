@@ -15,7 +15,7 @@ from cbr.cli.output import emit, lines, note
 
 if TYPE_CHECKING:
     from cbr.cli.app import App
-    from cbr.reusing.hidden_solutions import Lacking
+    from cbr.reusing.hidden_solutions import HiddenSolutions
     from cbr.store.casebase import Casebase
 
 _Case = Annotated[list[str] | None, CASE]
@@ -112,7 +112,7 @@ def query(
     from cbr.plots.style import verify_picture
     from cbr.retrieval.retriever import retriever_of
     from cbr.reusing.explanation import explain
-    from cbr.reusing.hidden_solutions import lacking_in
+    from cbr.reusing.hidden_solutions import hidden_solutions_of
     from cbr.reusing.proposal import reuse as propose
     from cbr.store.casebase import Casebase
     from cbr.store.decisions import decision_of, vectors_without
@@ -135,7 +135,7 @@ def query(
             index=index,
             vectors=None if record is None else vectors_without(base, chosen, record),
         )
-        lacking = lacking_in(base, retriever, without=record)
+        lacking = hidden_solutions_of(base, retriever, without=record)
         if lacking is not None and missing == "refuse":
             _refuse(base, chosen, lacking, allowed)
         retrieved = retriever(target)
@@ -182,7 +182,9 @@ def _allowed(allow: str) -> list[str] | None:
     return allowed
 
 
-def _refuse(base: Casebase, stage: str, lacking: Lacking, allowed: Collection[str] | None) -> None:
+def _refuse(
+    base: Casebase, stage: str, lacking: HiddenSolutions, allowed: Collection[str] | None
+) -> None:
     """Raise if a solution that only hidden decisions have could be proposed."""
     from cbr.errors import BadValue
 

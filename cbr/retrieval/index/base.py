@@ -37,7 +37,7 @@ class Reach:
         return float(self.above), float(self.cap), float(self.fallback)
 
 
-class Found(NamedTuple):
+class NearestVectors(NamedTuple):
     """Vectors for some targets, nearest first; target i has those from ``start[i]`` on.
 
     `share` is how much of each vector the reach includes: where the cap cuts through vectors of one
@@ -48,6 +48,19 @@ class Found(NamedTuple):
     number: Ints
     similarity: Floats
     share: Floats
+
+
+def joined(parts: Sequence[NearestVectors]) -> NearestVectors:
+    """What was found for some targets, and then for others."""
+    import numpy as np
+
+    if len(parts) == 1:
+        return parts[0]
+    size = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.start) for part in parts)])
+    number = np.concatenate([np.empty(0, np.int64), *(part.number for part in parts)])
+    similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
+    share = np.concatenate([np.empty(0), *(part.share for part in parts)])
+    return NearestVectors(np.cumsum(size), number, similarity, share)
 
 
 class Index(Protocol):

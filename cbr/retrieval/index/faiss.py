@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.measure import Bound
-from cbr.retrieval import exact as scoring
-from cbr.retrieval.index.base import Found, Reach
+from cbr.retrieval import ranking
+from cbr.retrieval.index.base import NearestVectors, Reach, joined
 from cbr.retrieval.index.embedding import Embedding, Points, compressed, spread_out
+from cbr.retrieval.scoring import Scorer
 from cbr.store.arrays import Vectors
 from cbr.typing import Flags, Floats, Ints
 
@@ -216,7 +217,7 @@ def one_thread() -> Iterator[None]:
         faiss.cvar.distance_compute_blas_threshold = products
 
 
-class Search(NamedTuple):
+class SearchEffort(NamedTuple):
     """How far an index looks, 0 where it is to decide: `fetch` vectors for each target, `breadth`
     of the way through a graph, `probes` clusters."""
 
@@ -229,7 +230,7 @@ class FaissIndex:
     """A built index at work on the vectors of a stage."""
 
     def __init__(
-        self, vectors: Vectors, measures: Sequence[Bound], built: Built, search: Search
+        self, vectors: Vectors, measures: Sequence[Bound], built: Built, search: SearchEffort
     ) -> None:
         if min(search) < 0:
             raise BadValue(f"fetch, breadth and probes of {built.kind!r} must be 0 or more")
@@ -237,6 +238,7 @@ class FaissIndex:
         self.measures = list(measures)
         self.built = built
         self.search = search
+        self._scorer = Scorer(vectors, self.measures)
 
     def candidates(
         self, targets: NDArray[np.float32], weights: Floats, reach: Reach
@@ -262,14 +264,19 @@ class FaissIndex:
             pending, fetch = np.concatenate(left), 4 * fetch
         return found
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """What the reach includes of the candidates, scored for many targets together."""
         parts = []
         for at in range(0, len(codes), _AT_A_TIME):
             part = codes[at : at + _AT_A_TIME], weights[at : at + _AT_A_TIME]
             proposed = self.candidates(*part, reach)
-            parts.append(scoring.nearest(self.vectors, self.measures, *part, reach, proposed))
-        return scoring.joined(parts)
+            target = np.repeat(np.arange(len(proposed)), [len(numbers) for numbers in proposed])
+            number = np.concatenate(proposed)
+            similarity = self._scorer.pairs(*part, target, number)
+            cases = self.vectors.cases[number]
+            rows = (target, number, similarity, cases)
+            parts.append(ranking.nearest(reach, *rows, targets=len(proposed)))
+        return joined(parts)
 
     def _first(self, reach: Reach) -> int:
         """How many vectors are fetched at first: one holds a case or more, so this is a margin."""

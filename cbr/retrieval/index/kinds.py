@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cbr.measure import Bound
-from cbr.retrieval.index.base import Found, Index, IndexKind, Reach, Scan
+from cbr.retrieval.index.base import Index, IndexKind, NearestVectors, Reach, Scan
 from cbr.store.arrays import Vectors
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from cbr.retrieval.index.faiss import FaissIndex
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
     from cbr.typing import Floats, Ints
 
 #: Comparing so many values takes no longer than loading what is compiled.
@@ -34,9 +34,9 @@ _TAKEN = 250
 
 
 def _exact(vectors: Vectors, measures: Sequence[Bound]) -> Index:
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
 
-    return Trie(vectors, measures)
+    return TreeIndex(vectors, measures)
 
 
 def _auto(vectors: Vectors, measures: Sequence[Bound]) -> Index:
@@ -62,35 +62,35 @@ class Auto:
     kinds = ("faiss-ivf", "faiss-hnsw")
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
-        from cbr.retrieval.index.tree import Trie
+        from cbr.retrieval.index.tree import TreeIndex
 
         self.vectors = vectors
         self.measures = list(measures)
-        self.tree: Trie = Trie(vectors, measures)
-        self.told = False
+        self.tree: TreeIndex = TreeIndex(vectors, measures)
+        self.warned = False
 
     def candidates(
         self, targets: NDArray[np.float32], weights: Floats, reach: Reach
     ) -> Sequence[Ints]:
         return self.chosen(weights, reach).candidates(targets, weights, reach)
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         return self.chosen(weights, reach).nearest(codes, weights, reach)
 
-    def chosen(self, weights: Floats, reach: Reach) -> Trie | FaissIndex:
+    def chosen(self, weights: Floats, reach: Reach) -> TreeIndex | FaissIndex:
         """What answers targets with these weights [q, d]."""
         rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
         if max(rooms) > _TAKEN or not self.sparse:
             return self.tree
         for index in self.saved:
             if index.fits(weights):
-                self._tell(index.built.kind)
+                self._warn(index.built.kind)
                 return index
         return self.tree
 
-    def _tell(self, kind: str) -> None:
-        if not self.told:
-            self.told = True
+    def _warn(self, kind: str) -> None:
+        if not self.warned:
+            self.warned = True
             warnings.warn(
                 f"cases are sparse, so --index auto uses {kind}, which may miss one; "
                 f"--index exact misses none",
@@ -114,25 +114,25 @@ class Auto:
     @cached_property
     def saved(self) -> list[FaissIndex]:
         """Saved indices that are of this casebase as it is."""
-        from cbr.retrieval.index.faiss import FaissIndex, Search
+        from cbr.retrieval.index.faiss import FaissIndex, SearchEffort
         from cbr.retrieval.index.saved import fitting
 
         found = []
         for kind in self.kinds:
             built = fitting(kind, self.vectors, self.measures)
             if built is not None:
-                found.append(FaissIndex(self.vectors, self.measures, built, Search()))
+                found.append(FaissIndex(self.vectors, self.measures, built, SearchEffort()))
         return found
 
 
 def _flat(
     vectors: Vectors, measures: Sequence[Bound], few: int = 0, anchors: int = 0, fetch: int = 0
 ) -> Index:
-    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.faiss import SearchEffort
     from cbr.retrieval.index.saved import ready
 
     given = {"few": few, "anchors": anchors}
-    return ready("faiss-flat", vectors, measures, given, Search(fetch))
+    return ready("faiss-flat", vectors, measures, given, SearchEffort(fetch))
 
 
 def _hnsw(
@@ -144,11 +144,11 @@ def _hnsw(
     breadth: int = 0,
     fetch: int = 0,
 ) -> Index:
-    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.faiss import SearchEffort
     from cbr.retrieval.index.saved import ready
 
     given = {"dimensions": dimensions, "links": links, "effort": effort}
-    return ready("faiss-hnsw", vectors, measures, given, Search(fetch, breadth))
+    return ready("faiss-hnsw", vectors, measures, given, SearchEffort(fetch, breadth))
 
 
 def _ivf(
@@ -160,11 +160,11 @@ def _ivf(
     probes: int = 0,
     fetch: int = 0,
 ) -> Index:
-    from cbr.retrieval.index.faiss import Search
+    from cbr.retrieval.index.faiss import SearchEffort
     from cbr.retrieval.index.saved import ready
 
     given = {"dimensions": dimensions, "lists": lists, "bits": bits}
-    return ready("faiss-ivf", vectors, measures, given, Search(fetch, probes=probes))
+    return ready("faiss-ivf", vectors, measures, given, SearchEffort(fetch, probes=probes))
 
 
 # A parameter of 0 is what the saved index has, or what suits.

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.retrieval.index.base import Index
-from cbr.retrieval.index.faiss import USUAL, FaissIndex, Search, build_faiss
+from cbr.retrieval.index.faiss import USUAL, FaissIndex, SearchEffort, build_faiss
 from cbr.retrieval.index.saved import save
 from cbr.retrieval.ranking import millionths
-from cbr.retrieval.retriever import RetrievedMany, Retriever, retriever_of
+from cbr.retrieval.retrieved import RetrievedMany
+from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.store.arrays import Vectors
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints
@@ -64,7 +65,7 @@ def compare(
     mine = retriever_of(base, stage, weights=weights, index="scan")
     vectors = mine.vectors
     rng = np.random.default_rng(seed)
-    warm, asked = (like_those(vectors, queries, rng) for _ in range(2))
+    warm, asked = (targets_like(vectors, queries, rng) for _ in range(2))
     _practise(mine)
     rows = []
     tell("exact")
@@ -87,12 +88,12 @@ def compare(
             found, each = _timed(dataclasses.replace(mine, index=index), warm, asked)
             share = recalls(truth, found)
             mean, worst = float(share.mean()), float(share.min())
-            usual = search == Search()
+            usual = search == SearchEffort()
             rows.append(Row(stage, kind, setting, usual, seconds, size, each, mean, worst))
     return rows
 
 
-def like_those(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """Targets [count, d]: cases drawn from the stage, with a little noise, so that not each is
     there already. Where a feature has few values, they stay values that it has."""
     drawn = rng.choice(len(vectors), count, p=vectors.cases / vectors.cases.sum())
@@ -149,9 +150,9 @@ def _practise(mine: Retriever) -> None:
 
 
 def _tree(mine: Retriever) -> Index:
-    from cbr.retrieval.index.tree import Trie
+    from cbr.retrieval.index.tree import TreeIndex
 
-    return Trie(mine.vectors, mine.measures)
+    return TreeIndex(mine.vectors, mine.measures)
 
 
 def _timed(
@@ -164,9 +165,9 @@ def _timed(
     return found, (time.perf_counter() - began) / len(asked) * 1e6
 
 
-def _settings(kind: str, mine: Retriever) -> Iterator[tuple[str, Search]]:
+def _settings(kind: str, mine: Retriever) -> Iterator[tuple[str, SearchEffort]]:
     """Settings that trade time for recall, the usual one among them."""
-    usual = Search()
+    usual = SearchEffort()
     if kind == "faiss-ivf":
         for probes in (2, 4, 8, 0, 32, 64):
             yield f"probes={probes or 'auto'}", usual._replace(probes=probes)

@@ -8,12 +8,10 @@ weights. What does not fit, or is damaged, is built anew in memory, and that is 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +22,7 @@ import numpy as np
 from cbr.case import CaseType
 from cbr.errors import CbrError
 from cbr.files.atomic import whole_file
+from cbr.files.stamped import Damaged, checksum, damage_found, read_arrays
 from cbr.measure import Bound
 from cbr.plugging.guard import one_line
 from cbr.plugging.plugins import Plugins
@@ -32,7 +31,7 @@ from cbr.retrieval.index.faiss import (
     USUAL,
     Built,
     FaissIndex,
-    Search,
+    SearchEffort,
     build_faiss,
     library,
     one_thread,
@@ -55,10 +54,6 @@ class _Stale(Exception):
     """Made of something else than what is there now; says of what."""
 
 
-class _Damaged(Exception):
-    """Not what was written."""
-
-
 class State(NamedTuple):
     """What there is beside a casebase: `state` is fresh, stale or damaged, and why."""
 
@@ -76,7 +71,11 @@ def path_of(casebase: Path, stage: str, kind: str) -> Path:
 
 
 def ready(
-    kind: str, vectors: Vectors, measures: Sequence[Bound], given: Mapping[str, int], search: Search
+    kind: str,
+    vectors: Vectors,
+    measures: Sequence[Bound],
+    given: Mapping[str, int],
+    search: SearchEffort,
 ) -> FaissIndex:
     """The saved index if it fits, else one made now."""
     built = _saved(kind, vectors, measures, given)
@@ -99,7 +98,7 @@ def _saved(
         return None
     try:
         return load(path, kind, vectors, measures, given)
-    except (_Stale, _Damaged) as error:
+    except (_Stale, Damaged) as error:
         state = "stale" if isinstance(error, _Stale) else "damaged"
         warnings.warn(
             f"{path} is {state} ({error}) and not used; {remedy} builds it again", stacklevel=3
@@ -114,7 +113,7 @@ def fitting(kind: str, vectors: Vectors, measures: Sequence[Bound]) -> Built | N
     path = path_of(vectors.beside, vectors.case_type.stage, kind)
     try:
         return load(path, kind, vectors, measures, {}) if path.exists() else None
-    except (_Stale, _Damaged):
+    except (_Stale, Damaged):
         return None
 
 
@@ -139,12 +138,12 @@ def save(built: Built, vectors: Vectors, measures: Sequence[Bound], path: Path) 
         "similarities": None if built.weights is None else [describe(b) for b in measures],
         "weights": None if built.weights is None else built.weights.tolist(),
         "own_weights": _own(built.weights, vectors.case_type),
-        "checksums": {name: _checksum(data) for name, data in parts.items()},
+        "checksums": {name: checksum(data) for name, data in parts.items()},
     }
     with whole_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         plain = json.dumps(stamp, indent=1, ensure_ascii=False).encode()
         archive.writestr(_STAMP, plain)
-        archive.comment = _checksum(plain).encode()
+        archive.comment = checksum(plain).encode()
         for name, data in parts.items():
             archive.writestr(name, data)
 
@@ -166,9 +165,9 @@ def load(
         with one_thread():
             inner = faiss.deserialize_index(np.frombuffer(parts[_INDEX], np.uint8))
     except Exception as error:  # FAISS and numpy raise many kinds
-        raise _Damaged(one_line(error)) from None
+        raise Damaged(one_line(error)) from None
     if inner.ntotal != len(vectors) or inner.d != embedding.dimensions:
-        raise _Damaged(f"it holds {inner.ntotal} points of {inner.d} dimensions")
+        raise Damaged(f"it holds {inner.ntotal} points of {inner.d} dimensions")
     weights = None if stamp["weights"] is None else np.array(stamp["weights"], np.float64)
     return Built(stamp["kind"], stamp["parameters"], weights, embedding, inner)
 
@@ -192,7 +191,7 @@ def states(
                 _verify_definition(stamp, case_type, digests[case_type.stage], measures)
             except _Stale as error:
                 state, reason = "stale", str(error)
-            except _Damaged as error:
+            except Damaged as error:
                 state, reason = "damaged", str(error)
             size = path.stat().st_size
             yield State(case_type.stage, kind, state, reason, str(path), size, weights)
@@ -233,29 +232,20 @@ def _verify_definition(
 
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The stamp and the other parts of a file of that kind, whole."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            stamp = json.loads(archive.read(_STAMP))
-            if stamp["format"] != FORMAT or stamp["version"] != VERSION:
-                raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
-            if not stamp.keys() >= _NEEDED:
-                raise _Stale("its stamp leaves out what must be known")
-            if stamp["kind"] != kind:
-                raise _Stale(f"it is of kind {stamp['kind']}")
-            if archive.comment.decode() != _checksum(archive.read(_STAMP)):
-                raise _Damaged("its stamp is not the one that was written")
-            parts = {name: archive.read(name) for name in stamp["checksums"]}
-        whole = all(_checksum(parts[name]) == stamp["checksums"][name] for name in parts)
-    except (_Stale, _Damaged):
-        raise
-    # A zip reader meets damage in many ways, and says so in as many.
-    except (
-        *(OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError, zlib.error),
-        zipfile.BadZipFile,
-    ) as error:
-        raise _Damaged(one_line(error)) from None
+    with damage_found(OSError), zipfile.ZipFile(path) as archive:
+        stamp = json.loads(archive.read(_STAMP))
+        if stamp["format"] != FORMAT or stamp["version"] != VERSION:
+            raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
+        if not stamp.keys() >= _NEEDED:
+            raise _Stale("its stamp leaves out what must be known")
+        if stamp["kind"] != kind:
+            raise _Stale(f"it is of kind {stamp['kind']}")
+        if archive.comment.decode() != checksum(archive.read(_STAMP)):
+            raise Damaged("its stamp is not the one that was written")
+        parts = {name: archive.read(name) for name in stamp["checksums"]}
+        whole = all(checksum(parts[name]) == stamp["checksums"][name] for name in parts)
     if not whole or set(parts) != {_EMBEDDING, _INDEX}:
-        raise _Damaged("its checksums do not fit")
+        raise Damaged("its checksums do not fit")
     return stamp, parts
 
 
@@ -271,11 +261,7 @@ def _own(weights: Floats | None, case_type: CaseType) -> bool:
 
 
 def _vectors_digest(vectors: Vectors) -> str:
-    return _checksum(np.ascontiguousarray(vectors.values, "<f4").tobytes())
-
-
-def _checksum(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    return checksum(np.ascontiguousarray(vectors.values, "<f4").tobytes())
 
 
 def _packed(embedding: Embedding) -> bytes:
@@ -289,7 +275,7 @@ def _packed(embedding: Embedding) -> bytes:
 
 
 def _unpacked(data: bytes) -> Embedding:
-    arrays = np.load(io.BytesIO(data), allow_pickle=False)
+    arrays = read_arrays(io.BytesIO(data))
     words = arrays["words"].tolist()
     anchors = Anchors([arrays[f"anchors_{place}"] for place in range(len(words))], words)
     if "of_vector" not in arrays:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from cbr.errors import PluginFailure
 from cbr.measure import Bound
-from cbr.retrieval.index import tree_search as descent
-from cbr.retrieval.index.base import Found, Reach
-from cbr.retrieval.index.tree_search import Asked, Tree
+from cbr.retrieval.index import tree_search
+from cbr.retrieval.index.base import NearestVectors, Reach, joined
+from cbr.retrieval.index.tree_search import Targets, Tree
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
 
@@ -39,7 +39,7 @@ _JUDGED = 300
 Places = NDArray[np.int32]
 
 
-class Trie:
+class TreeIndex:
     """An index that finds exactly what comparing every vector finds."""
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
@@ -123,29 +123,33 @@ class Trie:
         found = self.nearest(targets, weights, reach)
         return np.split(found.number, found.start[1:-1])
 
-    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> Found:
+    def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """What `reach` includes for each target, nearest first: `codes` and `weights` [q, d]."""
         # Those of a single query are read-only; copies spare it code compiled for that.
         values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
         rows = self.table.rows(values)
-        asked = Asked(values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity)
+        targets = Targets(
+            values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity
+        )
         numbers = reach.numbers
-        parts: list[tuple[Ints, Ints, Floats, Floats]] = []
-        now = np.arange(len(codes))
-        while len(now) or not parts:
-            step = descent.first_step(numbers)
-            start, position = descent.descend(self.tree, asked, now, step, numbers)
-            similarity = self._scored(asked, now, start, position)
-            parts.append(descent.rank(start, position, similarity, self.tree, numbers))
-            now = now[len(start) - 1 :]
-        return _joined(parts)
+        parts: list[NearestVectors] = []
+        pending = np.arange(len(codes))
+        while len(pending) or not parts:
+            step = tree_search.first_step(numbers)
+            start, position = tree_search.search(self.tree, targets, pending, step, numbers)
+            similarity = self._scored(targets, pending, start, position)
+            parts.append(
+                NearestVectors(*tree_search.rank(start, position, similarity, self.tree, numbers))
+            )
+            pending = pending[len(start) - 1 :]
+        return joined(parts)
 
-    def _scored(self, asked: Asked, now: Ints, start: Ints, position: Ints) -> Floats:
+    def _scored(self, targets: Targets, pending: Ints, start: Ints, position: Ints) -> Floats:
         local = np.empty((len(self.true_values), len(position)))
         for number, (place, values) in enumerate(self.true_values.items()):
-            target = np.repeat(asked.values[now[: len(start) - 1], place], np.diff(start))
+            target = np.repeat(targets.values[pending[: len(start) - 1], place], np.diff(start))
             local[number] = self.measures[place].pairs(target, values[position])
-        similarity: Floats = descent.score(start, position, self.tree, asked, now, local)
+        similarity: Floats = tree_search.score(start, position, self.tree, targets, pending, local)
         return similarity
 
 
@@ -243,12 +247,3 @@ def _nodes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Places, Places,
         last.append(end)
     first_, last_ = (np.concatenate(ends).astype(np.int32) for ends in (first, last))
     return np.concatenate(values), first_, last_, len(starts[0]), len(starts)
-
-
-def _joined(parts: list[tuple[Ints, Ints, Floats, Floats]]) -> Found:
-    """What was found for some targets, and then for those after them."""
-    if len(parts) == 1:
-        return Found(*parts[0])
-    size = np.concatenate([[0], *(np.diff(start) for start, *_ in parts)])
-    found = (np.concatenate(arrays) for arrays in zip(*(rest for _, *rest in parts), strict=True))
-    return Found(np.cumsum(size), *found)

@@ -1,11 +1,12 @@
-"""Descent: the search in the tree of `cbr.retrieval.index.tree`, as compiled code.
+"""Search in the tree of `cbr.retrieval.index.tree`, as compiled code.
 
-How much similarity may be lost is widened step by step until enough is found: in a crowded
-neighbourhood the first step sees a few vectors only. Found vectors are positions in the order of
-the tree; those of the q-th target that was asked about go from ``start[q]`` to ``start[q + 1]``.
+The similarity that a vector may lose is widened step by step until enough cases are found: in a
+crowded neighbourhood the first step visits only a few vectors. Found vectors are positions in the
+order of the tree; those of the q-th pending target go from ``start[q]`` to ``start[q + 1]``.
 `reach` is what `Reach.numbers` gives: above, cap and fallback.
 
-All of it is in one file, because numba keeps what it compiled by file, and does not see when a
+`score` and `rank` are the definitions of `scoring` and `ranking` in compiled form; tests hold them
+to these. All is in one file, because numba caches compiled code by file and does not notice when a
 function of another file has changed.
 """
 
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 
 from cbr.typing import Floats, Ints
 
-#: Vectors that may be in hand at a time, for all targets together.
+#: Found vectors that are held at a time, for all targets together.
 _IN_HAND = 4_000_000
-#: Partial sums are in another order than the scores; this is far more than they can differ by.
+#: Partial sums are added in another order than scores; they differ by far less than this.
 SLACK = 1e-9
 
 
@@ -53,23 +54,23 @@ class Tree(NamedTuple):
     number: Ints
 
 
-class Asked(NamedTuple):
-    """Targets: their values, and weights with the sum of them.
+class Targets(NamedTuple):
+    """Targets: their values [q, d], and weights [q, d] with their sum [q].
 
-    Similarities of a target's value to each code stand in the `table` from its place in `rows` on,
-    and in front of them one that none exceeds. Those to a span are to what is most like it there;
-    behind them stand those to what is least.
+    The similarities of a target's value to each code stand in `table` from its place in `rows`
+    [q, d] on, and right before them their maximum. The similarity to a span is that to its most
+    similar value; behind them all stand those to the least similar.
     """
 
     values: Floats
     weights: Floats
-    whole: Floats
+    weight_sum: Floats
     rows: Ints
     table: Floats
 
 
 def first_step(reach: tuple[float, float, float]) -> float:
-    """How much similarity may be lost at first."""
+    """How much similarity a vector may lose at first."""
     above, cap, _ = reach
     most = 1.0 - above
     if most <= 0:
@@ -78,10 +79,10 @@ def first_step(reach: tuple[float, float, float]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _goal(lost, reach):  # type: ignore[no-untyped-def]
-    """When that much was enough: so many cases above a similarity.
+def _sufficient(lost, reach):  # type: ignore[no-untyped-def]
+    """When a search with this loss is complete: so many cases above so high a similarity.
 
-    It lies a millionth inside what may be lost, so that none is missed that ties with them.
+    The similarity is a millionth inside the loss, so that no vector that ties with them is missed.
     """
     above, cap, fallback = reach
     most = 1.0 - above
@@ -95,8 +96,8 @@ def _goal(lost, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _wider(lost, held, reach):  # type: ignore[no-untyped-def]
-    """How much may be lost next, when so many cases were found."""
+def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
+    """How much a vector may lose next, when so many cases were found."""
     above, cap, fallback = reach
     most = 1.0 - above
     if lost < most:
@@ -109,34 +110,34 @@ def _wider(lost, held, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def descend(tree, asked, now, lost, reach):  # type: ignore[no-untyped-def]
-    """Positions that hold what the reach wants of each target `now`, and some more.
+def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
+    """Positions of all vectors that the reach includes for each pending target, and some more.
 
-    Ends after the target with which there are more than can be held.
+    Stops early after the target with which more are found than can be held.
     """
     code, first, last, levels = tree.code, tree.first, tree.last, tree.levels
-    below, table = tree.below, asked.table
+    below, table = tree.below, targets.table
     features = len(tree.places)
     size = 1024
     position = np.empty(size, np.int64)
-    start = np.zeros(len(now) + 1, np.int64)
+    start = np.zeros(len(pending) + 1, np.int64)
     here, end = np.empty(levels, np.int64), np.empty(levels, np.int64)
     sofar = np.zeros(levels, np.float64)
     weight, need = np.empty(features), np.empty(features)
     row = np.empty(features, np.int64)
     n = 0
-    for q in range(len(now)):
-        target = now[q]
+    for q in range(len(pending)):
+        target = pending[q]
         for step in range(features):
-            weight[step] = asked.weights[target, tree.places[step]]
-            row[step] = asked.rows[target, tree.places[step]]
+            weight[step] = targets.weights[target, tree.places[step]]
+            row[step] = targets.rows[target, tree.places[step]]
         may = lost
         while True:
             n = start[q]
-            enough, inside = _goal(may, reach)
-            sure = (inside + SLACK) * asked.whole[target]
+            enough, inside = _sufficient(may, reach)
+            sure = (inside + SLACK) * targets.weight_sum[target]
             # What must have come at each step, so that the features after it can bring the rest.
-            least = (1.0 - may - SLACK) * asked.whole[target]
+            least = (1.0 - may - SLACK) * targets.weight_sum[target]
             for step in range(features - 1, -1, -1):
                 need[step] = least
                 least -= weight[step] * table[row[step] - 1]
@@ -174,11 +175,11 @@ def descend(tree, asked, now, lost, reach):  # type: ignore[no-untyped-def]
                             position = _longer(position, size)
                         position[n] = at
                         n += 1
-                        if total > sure and total - _unsure(tree, asked, target, at) > sure:
+                        if total > sure and total - _unsure(tree, targets, target, at) > sure:
                             held += tree.cases[at]
             if held >= enough:
                 break
-            may = _wider(may, held, reach)
+            may = _next_loss(may, held, reach)
         start[q + 1] = n
         if n > _IN_HAND:
             return start[: q + 2], position[:n]
@@ -186,14 +187,14 @@ def descend(tree, asked, now, lost, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _unsure(tree, asked, target, at):  # type: ignore[no-untyped-def]
-    """How much less a vector may bring than was taken, because only spans were looked at."""
+def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
+    """How much lower a vector's weighted sum may be than assumed, because of spans of values."""
     less = 0.0
     for place in range(len(tree.spans)):
         if tree.spans[place]:
-            best = asked.rows[target, place] + tree.codes[at, place]
-            bits = asked.table[best] - asked.table[best + tree.spans[place]]
-            less += asked.weights[target, place] * bits
+            best = targets.rows[target, place] + tree.codes[at, place]
+            bits = targets.table[best] - targets.table[best + tree.spans[place]]
+            less += targets.weights[target, place] * bits
     return less
 
 
@@ -205,16 +206,16 @@ def _longer(array, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def score(start, position, tree, asked, now, local):  # type: ignore[no-untyped-def]
-    """Similarities as they are defined: summed in feature order.
+def score(start, position, tree, targets, pending, local):  # type: ignore[no-untyped-def]
+    """Similarities as `scoring` defines them: summed in feature order.
 
-    `local` [w, n] are those in the features that are cut into spans.
+    `local` [w, n] are the local similarities in the features that are cut into spans.
     """
-    weights, rows, table = asked.weights, asked.rows, asked.table
+    weights, rows, table = targets.weights, targets.rows, targets.table
     codes, wide = tree.codes, tree.wide
     similarity = np.empty(len(position))
     for q in range(len(start) - 1):
-        target = now[q]
+        target = pending[q]
         for i in range(start[q], start[q + 1]):
             total = 0.0
             for place in range(len(wide)):
@@ -223,13 +224,13 @@ def score(start, position, tree, asked, now, local):  # type: ignore[no-untyped-
                 else:
                     code = codes[position[i], place]
                     total += weights[target, place] * table[rows[target, place] + code]
-            similarity[i] = total / asked.whole[target]
+            similarity[i] = total / targets.weight_sum[target]
     return similarity
 
 
 @njit(cache=True, nogil=True)
 def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-def]
-    """What each target has, nearest first and cut where the reach ends, as `Found`."""
+    """What the reach includes for each target, nearest first, as `ranking.nearest` defines it."""
     above, cap, fallback = reach
     cases, numbers = tree.cases, tree.number
     kept = np.zeros(len(start), np.int64)

@@ -7,7 +7,6 @@ kept in the same 16 bits in both cases. The file is a line of JSON with a checks
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import warnings
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue, CbrError
+from cbr.files import checksum, whole_file
 from cbr.store import cache_folder
 from cbr_holdem.strength.hand_strength import COLUMNS, strengths
 from cbr_holdem.strength.isomorphism import FLOP_CLASSES, class_numbers, flop_classes
@@ -72,13 +72,9 @@ def load(path: Path) -> Rows:
         raise BadValue(f"{path} is no flop table ({error}); `cbr tables build --force`") from None
     if not isinstance(head, dict) or {k: head.get(k) for k in HEAD} != HEAD:
         raise BadValue(f"{path} is another version of the flop table; `cbr tables build --force`")
-    if head.get("checksum") != _checksum(rows):
+    if head.get("checksum") != checksum(rows):
         raise BadValue(f"{path} is damaged; `cbr tables build --force` makes it again")
     return np.frombuffer(rows, "<u2").reshape(FLOP_CLASSES, len(COLUMNS))
-
-
-def _checksum(rows: bytes) -> str:
-    return hashlib.blake2b(rows, digest_size=16).hexdigest()
 
 
 def build(
@@ -115,10 +111,9 @@ def build(
             raise CbrError(
                 f"{part} has {len(finished)} bytes, not {FLOP_CLASSES * width}; remove it"
             )
-        whole = path.with_name(f"{path.name}.{os.getpid()}.part")
-        head = json.dumps(HEAD | {"checksum": _checksum(finished)})
-        whole.write_bytes(head.encode() + b"\n" + finished)
-        whole.replace(path)
+        head = json.dumps(HEAD | {"checksum": checksum(finished)})
+        with whole_file(path) as whole:
+            whole.write_bytes(head.encode() + b"\n" + finished)
         part.unlink()
     _loaded.cache_clear()
 

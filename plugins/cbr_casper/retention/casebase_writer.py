@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cbr import BadValue, Casebase, CaseType, CbrError, Record
-from cbr.building import Job, Setup, work
-from cbr.plugging import default_plugins, one_line
-from cbr.store import differences, record_digest, types_in, verify_can_be_made
+from cbr import BadValue, Casebase, CaseType, CbrError
+from cbr.building import Appender
+from cbr.plugging import one_line
+from cbr.store import verify_can_be_made
 
 #: What such hands are called among the sources of a casebase, and what reads hands like them.
 SOURCE, _READER = "hands played", "phh"
@@ -26,11 +26,10 @@ class Keeper:
 
     def __init__(self, path: Path, case_types: Sequence[CaseType]) -> None:
         self.path, self.failed = path, ""
-        self._types = list(case_types)
-        self._base: Casebase | None = None
+        self._appender = Appender(path, case_types)
         if path.exists():
             with Casebase.open(path, write=True) as base, base.transaction():
-                self._verify(base)
+                self._appender.verify(base)
         elif path.suffix != ".db":
             raise BadValue(f"retain={path} must be session, or a casebase FILE.db")
         else:
@@ -46,19 +45,6 @@ class Keeper:
             if not self.path.exists():
                 raise
 
-    def _verify(self, base: Casebase) -> None:
-        """Whether the hands of this bot belong into that casebase."""
-        if base.domain != self._types[0].domain:
-            raise BadValue(f"{self.path} holds {base.domain} cases, not {self._types[0].domain}")
-        if base.selection:
-            raise BadValue(f"{self.path} was built with {base.selection}, so not all hands belong")
-        types = types_in(base, "", default_plugins())
-        for stored, wanted in zip(base.case_types, types, strict=True):
-            serious, _ = differences(stored, wanted)
-            if serious:
-                raise BadValue(f"{self.path} has {serious[0]}; `cbr rebuild` changes a casebase")
-        self._types = types
-
     def keep(self, bodies: Sequence[str]) -> int:
         """Write hands; how many are new."""
         if self.failed:
@@ -70,30 +56,4 @@ class Keeper:
             raise CbrError(self.failed) from None
 
     def _write(self, bodies: Sequence[str]) -> int:
-        base = self._opened()
-        job = Job(SOURCE, _READER)
-        for body in dict.fromkeys(bodies):
-            # The place of a hand is its content, so the same hand has the same place.
-            place = int.from_bytes(record_digest(body)[:8], "big") >> 1
-            job.items.append((place, Record(body, 0)))
-        with base.transaction():
-            for place, _ in job.items:
-                job.known |= base.known_places(SOURCE, place, place)[0]
-            done = work(self._setup, job)
-            if done.first_skipped is not None:
-                raise CbrError(done.first_skipped.reason)
-            if done.is_new:
-                done.put_into(base)
-        return len(done.records)
-
-    def _opened(self) -> Casebase:
-        if self._base is None:
-            if not self.path.exists():
-                with self._unless_there():
-                    Casebase.create(self.path, self._types).close()
-            self._base = Casebase.open(self.path, write=True)
-            self._verify(self._base)
-            files = tuple(map(str, default_plugins().files))
-            types = tuple(case_type.to_json() for case_type in self._types)
-            self._setup = Setup(files, types, (), False)
-        return self._base
+        return self._appender.append(SOURCE, _READER, bodies)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase, CaseType
 from cbr.plugging import default_plugins
-from cbr.retrieval import RetrievedMany
 from cbr.spec import Spec
 from cbr.store import Vectors
 from cbr.typing import Flags, Floats
@@ -33,7 +32,7 @@ _USUAL = 0.97
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What a batched reuse policy asks of retrieved cases, as sums by target and solution [q, s].
+    """The `Evidence` of retrieved cases as sums by target and solution, [q, s].
 
     Of values there are sums and counts, so more cases can join.
     """
@@ -81,6 +80,12 @@ class Sums:
         mean = np.full(total.shape, np.nan)
         np.divide(total, count, out=mean, where=known > 0.0)
         return mean
+
+    def allowing(self, allowed: Flags) -> Sums:
+        return dataclasses.replace(self, allowed=allowed)
+
+    def with_taken(self, taken: Floats) -> Sums:
+        return dataclasses.replace(self, taken_all=taken)
 
     def joined(self, found: Near, own: float) -> Sums:
         """With retained cases: the bot's own count `own` times in shares, and what they earned
@@ -142,7 +147,7 @@ class LearningStreet(Street):
         if len(found.target):
             sums = sums.joined(found, self.own)
         hidden = self.lacking.in_many(codes) if self.lacking else None
-        chances = self.reused(cast(RetrievedMany, sums), below, allowed, hidden)
+        chances = self.reused(sums, below, allowed, hidden)
         return Answer(chances, alike, cases, below, valued, codes, self.retriever)
 
     def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:
@@ -154,8 +159,9 @@ class LearningStreet(Street):
         """The numbers of `Answer` for each target, and `Sums` behind them."""
         found = self.retriever.many(codes)
         vectors = found.vectors
-        known = (vectors.outcome_sum, vectors.outcome_count, *(vectors.estimates or [None] * 2))
-        sums = (_summed(found, table) for table in known)
+        none = np.zeros_like(vectors.outcome_sum)
+        known = (vectors.outcome_sum, vectors.outcome_count, *(vectors.estimates or (none, none)))
+        sums = map(found.summed, known)
         return np.column_stack([self.figures_of(found), found.taken, found.weighted, *sums])
 
     def explain_in(self, session: Session, situations: Pending, allowed: Flags) -> str:
@@ -163,13 +169,3 @@ class LearningStreet(Street):
         found = self.near([session], codes_of(self.case_type, situations))
         own, others = int(found.own.sum()), int((~found.own).sum())
         return f"In this session {own} own decisions were like it, and {others} of others."
-
-
-def _summed(found: RetrievedMany, table: NDArray[Any] | None) -> Floats:
-    """A table of the vectors [v, s], summed over what was retrieved for each target."""
-    sums = np.zeros((len(found), len(found.case_type.solutions)))
-    if table is not None:
-        target = np.repeat(np.arange(len(found)), np.diff(found.start))
-        for place, column in enumerate(table.T):
-            sums[:, place] = np.bincount(target, found.share * column[found.number], len(found))
-    return sums

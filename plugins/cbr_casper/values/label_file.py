@@ -7,9 +7,6 @@ numbers of cases, places of solutions, values and errors. What was found of worl
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase
-from cbr.files import verify_place, whole_file
+from cbr.files import Damaged, checksum, read_arrays, verify_place, whole_file
 from cbr.plugging import one_line
 from cbr_casper.values.table_models import NAMES, Worlds
 
 _KIND, _VERSION = "cbr-labels", 3
-#: What numpy says of files that are damaged, of another kind, or too large to be true.
-_DAMAGED = (
-    ValueError,
-    TypeError,
-    EOFError,
-    AttributeError,
-    RuntimeError,
-    MemoryError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def verify_can_save(path: Path) -> None:
@@ -97,10 +83,8 @@ def load(base: Casebase, path: Path) -> None:
 def _mark(base: Casebase, stage: str) -> str:
     """Tells cases with their numbers from any others; a digest is the same in every order."""
     cases = base.read_cases(stage)
-    marked = hashlib.blake2b(digest_size=16)
-    for column, kind in ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8")):
-        marked.update(np.ascontiguousarray(column, kind).tobytes())
-    return marked.hexdigest()
+    columns = ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8"))
+    return checksum(*(np.ascontiguousarray(column, kind).tobytes() for column, kind in columns))
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
@@ -119,12 +103,11 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+        return read_arrays(path)
     except OSError as error:
         raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
-    except _DAMAGED as error:
-        raise BadValue(f"{path} is no whole file of labels ({one_line(error)})") from None
+    except Damaged as error:
+        raise BadValue(f"{path} is no whole file of labels ({error})") from None
 
 
 def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cbr import BadValue, reuse_policy
-from cbr.retrieval import Retrieved, RetrievedMany
+from cbr.retrieval import Evidence
 from cbr.spec import Spec, settle
 from cbr.typing import Floats
 
@@ -14,9 +14,7 @@ _RARE = 0.01
 
 
 @reuse_policy("worth", batched=True, by_value=True)
-def worth(
-    retrieved: Retrieved | RetrievedMany, temperature: float = 0.1, imitate: float = 1.0
-) -> Floats:
+def worth(retrieved: Evidence, temperature: float = 0.1, imitate: float = 1.0) -> Floats:
     """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
     `temperature`).
 

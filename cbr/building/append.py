@@ -1,0 +1,153 @@
+"""Records appended to a casebase: by `build`, and by programs that retain what they see.
+
+A record is known by its source, its ordinal there and a digest of its content, so one that is in
+the casebase is not added again. A batch is one transaction, which waits for other writers.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from cbr.building.worker import PreparedBatch, RecordBatch, WorkerSetup, work
+from cbr.case import CaseType
+from cbr.errors import BadValue, CbrError
+from cbr.plugging.plugins import Plugins, default_plugins
+from cbr.store.casebase import Casebase
+from cbr.store.definitions import differences, types_in
+from cbr.store.digest import record_digest
+from cbr.store.records import Record
+
+
+def fitting_types(
+    base: Casebase, domain: str, features: str, plugins: Plugins
+) -> tuple[list[CaseType], list[str]]:
+    """The case types of a casebase, if new cases of the domain fit them; and, as sentences, where
+    the plugins define something otherwise that the casebase keeps."""
+    if domain and domain.partition("/")[0] != base.domain:
+        raise BadValue(f"{base.path} holds {base.domain} cases, not {domain}")
+    types = types_in(base, features, plugins)
+    notes = []
+    for stored, wanted in zip(base.case_types, types, strict=True):
+        serious, slight = differences(stored, wanted)
+        if serious:
+            raise BadValue(
+                f"{base.path} has {serious[0]}; `cbr rebuild` changes a casebase, or take another "
+                f"name"
+            )
+        notes += [
+            f"{base.path} keeps its own definition of {what}; `cbr rebuild` takes the plugin's"
+            for what in slight
+        ]
+    return types, notes
+
+
+class Appender:
+    """Adds records to the casebase at `path`, which is made with the first of them.
+
+    `base` is the casebase, None before it is opened; `created` says that it was made here.
+    `selection` are the options that decide which decisions are taken in, as one writes them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        case_types: Sequence[CaseType],
+        selection: str = "",
+        base: Casebase | None = None,
+    ) -> None:
+        self.path, self.selection = path, selection
+        self.case_types = list(case_types)
+        self.base, self.created = base, False
+
+    def verify(self, base: Casebase) -> None:
+        """Raise if records appended here would not fit what that casebase holds."""
+        self.verify_selection(base)
+        domain = self.case_types[0].domain
+        self.case_types, _ = fitting_types(base, domain, "", default_plugins())
+
+    def verify_selection(self, base: Casebase) -> None:
+        """All decisions of a casebase must be selected by the same options."""
+        if base.selection != self.selection:
+            raise BadValue(
+                f"{self.path} was built with {base.selection or 'no such option'}; mixing "
+                f"selections would leave decisions missing: use the same options, or another name"
+            )
+
+    def open(self) -> Casebase:
+        """The casebase: made now, if neither this nor another process has made it."""
+        if self.base is None and not self.path.exists():
+            try:
+                self.base = Casebase.create(self.path, self.case_types, self.selection)
+                self.created = True
+            except CbrError:  # another process may have made it in the meantime
+                if not self.path.exists():
+                    raise
+        if self.base is None:
+            base = Casebase.open(self.path, write=True)
+            try:
+                self.verify(base)
+            except BaseException:
+                base.close()
+                raise
+            self.base = base
+        return self.base
+
+    def mark(self, batch: RecordBatch) -> RecordBatch:
+        """A batch that knows which of its records the casebase holds, or has skipped."""
+        if self.base is not None:
+            for first, last in _runs([ordinal for ordinal, _ in [*batch.items, *batch.skipped]]):
+                known, skipped = self.base.known_places(batch.source, first, last)
+                batch.known |= known
+                batch.skipped_before |= skipped
+        return batch
+
+    def write(self, prepared: PreparedBatch) -> None:
+        """Write what a worker prepared, in one transaction."""
+        base = self.open()
+        try:
+            with base.transaction():
+                prepared.put_into(base)
+        except sqlite3.IntegrityError as error:
+            raise CbrError(
+                f"{prepared.source} cannot be added to {self.path} ({error}): another build is "
+                f"adding it; let that end, then go on"
+            ) from None
+
+    def append(self, source: str, reader: str, bodies: Sequence[str]) -> int:
+        """Add the bodies of records that no file holds; how many are new.
+
+        Their ordinal follows from their content, so the same record always has the same one. All
+        of them are added or, if one cannot be used, none.
+        """
+        base = self.open()
+        batch = RecordBatch(source, reader)
+        for body in dict.fromkeys(bodies):
+            ordinal = int.from_bytes(record_digest(body)[:8], "big") >> 1
+            batch.items.append((ordinal, Record(body, 0)))
+        with base.transaction():
+            prepared = work(self._setup, self.mark(batch))
+            if prepared.first_skipped is not None:
+                raise CbrError(prepared.first_skipped.reason)
+            if prepared.is_new:
+                self.write(prepared)
+        return len(prepared.records)
+
+    @property
+    def _setup(self) -> WorkerSetup:
+        files = tuple(map(str, default_plugins().files))
+        return WorkerSetup(
+            files, tuple(case_type.to_json() for case_type in self.case_types), (), False
+        )
+
+
+def _runs(ordinals: list[int]) -> list[tuple[int, int]]:
+    """Ordinals as runs of numbers that follow each other: the first and last of each."""
+    runs: list[tuple[int, int]] = []
+    for ordinal in sorted(ordinals):
+        if runs and ordinal <= runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], ordinal)
+        else:
+            runs.append((ordinal, ordinal))
+    return runs

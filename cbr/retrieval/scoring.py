@@ -1,0 +1,94 @@
+"""The similarity of a target to a vector, defined once.
+
+It is the weighted mean of the local similarities, in float64 from float32 codes. Products and
+weights are summed in feature order, so that every way of scoring gives the same bits. The compiled
+tree has the same sum in its own loop (`tree_search.score`), and tests hold it to this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr.measure import Bound
+from cbr.store.arrays import Vectors
+from cbr.typing import Floats, Ints
+
+#: A feature with more distinct values than this is compared pair by pair.
+_DISTINCT = 256
+#: How many local similarities a scorer may remember, in numbers of 8 bytes.
+_REMEMBERED = 8_000_000
+
+
+class Scorer:
+    """Scores the vectors of a stage; local similarities to a target's values are remembered."""
+
+    def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
+        self.vectors, self.measures = vectors, measures
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows: list[dict[float, Floats]] = [{} for _ in self.measures]
+        self._remembered = 0
+
+    def one(self, codes: NDArray[np.float32], weights: Floats, number: Ints) -> Floats:
+        """Similarity of one target [d] to the vectors with these numbers, [len(number)]."""
+        everything = len(number) == len(self.vectors)
+
+        def local(place: int) -> Floats:
+            of_vector = self.vectors.columns[place][1]
+            row = self._row(place, float(codes[place]))
+            return row[of_vector if everything else of_vector[number]]
+
+        places = np.flatnonzero(weights).tolist()
+        terms = ((weights[place], local(place)) for place in places)
+        return _weighted_mean(terms, weights.cumsum()[-1], len(number))
+
+    def pairs(
+        self, codes: NDArray[np.float32], weights: Floats, target: Ints, number: Ints
+    ) -> Floats:
+        """Similarity of target ``target[i]`` of `codes` [q, d] to vector ``number[i]``."""
+
+        def local(place: int) -> Floats:
+            bound, (distinct, of_vector) = self.measures[place], self.vectors.columns[place]
+            if bound.feature.is_number and len(distinct) > _DISTINCT:
+                given = codes[:, place].astype(np.float64)[target]
+                return bound.pairs(given, distinct[of_vector[number]].astype(np.float64))
+            each, which = np.unique(codes[:, place], return_inverse=True)
+            return bound.grid(each, distinct)[which.reshape(-1)[target], of_vector[number]]
+
+        places = np.flatnonzero(weights.any(axis=0)).tolist()
+        terms = ((weights[target, place], local(place)) for place in places)
+        return _weighted_mean(terms, weights.cumsum(axis=1)[target, -1], len(number))
+
+    def local(self, codes: NDArray[np.float32], places: Iterable[int], number: Ints) -> Floats:
+        """Local similarities of a target to some vectors, [len(number), d]; NaN elsewhere."""
+        found = np.full((len(number), len(self.measures)), np.nan)
+        for place in places:
+            row = self._row(place, float(codes[place]))
+            found[:, place] = row[self.vectors.columns[place][1][number]]
+        return found
+
+    def _row(self, place: int, code: float) -> Floats:
+        """Similarity of one value to every distinct value of a feature."""
+        row = self._rows[place].get(code)
+        if row is None:
+            distinct = self.vectors.columns[place][0]
+            row = self.measures[place].grid(np.array([code], np.float32), distinct)[0]
+            if self._remembered + len(row) > _REMEMBERED:
+                self._forget()
+            self._rows[place][code] = row
+            self._remembered += len(row)
+        return row
+
+
+def _weighted_mean(terms: Iterable[tuple[Any, Floats]], weight: Any, size: int) -> Floats:
+    """Terms, each a weight and the local similarities [size] in a feature, by all their weight."""
+    total = np.zeros(size)
+    for part, local in terms:
+        total += part * local
+    mean: Floats = total / weight
+    return mean
