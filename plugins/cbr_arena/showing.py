@@ -30,6 +30,7 @@ from cbr_holdem.table import (
 
 #: What is counted for each seat of a hand.
 COUNTS = ("hands", "vpip", "pfr", "raises", "calls", "showdown")
+_HANDS, _VPIP, _PFR, _RAISES, _CALLS, _SHOWDOWN = range(len(COUNTS))
 
 
 def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
@@ -83,11 +84,11 @@ def _count(rows: Any, player: Any, out: Any) -> None:
                 paid |= (kind == RAISE or (kind == CALL and amount > 0)) << seat
                 raised |= (kind == RAISE) << seat
             else:
-                out[player[i, seat], 3] += kind == RAISE
-                out[player[i, seat], 4] += kind == CALL and amount > 0
+                out[player[i, seat], _RAISES] += kind == RAISE
+                out[player[i, seat], _CALLS] += kind == CALL and amount > 0
         for seat in range(r[SEATS]):
             who = player[i, seat]
-            out[who, 0] += 1
-            out[who, 1] += paid >> seat & 1
-            out[who, 2] += raised >> seat & 1
-            out[who, 5] += r[PLAYERS] > 1 and not r[FOLDED] >> seat & 1
+            out[who, _HANDS] += 1
+            out[who, _VPIP] += paid >> seat & 1
+            out[who, _PFR] += raised >> seat & 1
+            out[who, _SHOWDOWN] += r[PLAYERS] > 1 and not r[FOLDED] >> seat & 1

@@ -34,7 +34,7 @@ class Ace1:
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
         one, two = situations.hole.T
-        street = situations.place[:, 0]
+        street = situations.street
         # The deuce counts 0 and the ace 12.
         worth = np.where(street == 0, -self.group[one, two], (one >> 2) + (two >> 2))
         kind = np.where(worth >= _CALLS[street], CALL, FOLD)

@@ -13,7 +13,7 @@ and where no flush is there yet, hands of the same ranks are counted together.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,40 +34,49 @@ _RANK_1, _RANK_2 = _ONE >> 2, _TWO >> 2
 _SUIT_1, _SUIT_2 = _ONE & 3, _TWO & 3
 
 
-class Boards:
-    """Values of boards, kept while there is room.
+class Values(NamedTuple):
+    """What hands are worth on boards, a slot for each board.
 
-    strength [slots, 1326] is 0 for a hand that shares a card with the board; order [slots, 1326]
-    are the others by strength, count [slots] how many; share is what part of the others a hand
-    beats, ppot its potential.
+    `strength` [slots, 1326] is 0 for a hand that shares a card with the board; `order`
+    [slots, 1326] are the others by strength, `hands` [slots] how many; `share` [slots, 1326] is
+    what part of the others a hand beats, `ppot` [slots, 1326] its potential.
     """
+
+    strength: NDArray[np.uint16]
+    order: NDArray[np.int16]
+    hands: Ints
+    share: NDArray[np.float32]
+    ppot: NDArray[np.float32]
+
+
+class Boards:
+    """Values of boards, kept while there is room."""
 
     def __init__(self, slots: int = 1024) -> None:
         self._make(slots)
 
     def _make(self, slots: int) -> None:
-        self.strength = np.zeros((slots, _COUNT), np.uint16)
-        self.order = np.zeros((slots, _COUNT), np.int16)
-        self.count = np.zeros(slots, np.int64)
-        self.share = np.zeros((slots, _COUNT), np.float32)
-        self.ppot = np.zeros((slots, _COUNT), np.float32)
+        self.values = Values(
+            strength=np.zeros((slots, _COUNT), np.uint16),
+            order=np.zeros((slots, _COUNT), np.int16),
+            hands=np.zeros(slots, np.int64),
+            share=np.zeros((slots, _COUNT), np.float32),
+            ppot=np.zeros((slots, _COUNT), np.float32),
+        )
         self._slot: dict[int, int] = {}
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return self.strength, self.order, self.count, self.share, self.ppot
 
     def slots(self, sets: Ints) -> Ints:
         """Where the values of each board are; boards are sets of cards as bits, of any shape, and 0
         is no board."""
         single, again = np.unique(sets, return_inverse=True)
         wanted = single.tolist()
-        if len(self._slot) + sum(board not in self._slot for board in wanted) > len(self.count):
-            self._make(max(len(self.count), len(wanted)))
+        room = len(self.values.hands)
+        if len(self._slot) + sum(board not in self._slot for board in wanted) > room:
+            self._make(max(room, len(wanted)))
         new = [board for board in wanted if board and board not in self._slot]
         first = len(self._slot)
         self._slot.update(zip(new, range(first, first + len(new)), strict=True))
-        _fill_all(np.array(new, np.int64), first, *self.arrays)
+        _fill_all(np.array(new, np.int64), first, self.values)
         found = np.array([self._slot.get(board, -1) for board in wanted], np.int64)
         return found[again].reshape(sets.shape)
 
@@ -292,9 +301,8 @@ def _fill(
 
 
 @njit(cache=True)
-def _fill_all(
-    sets: Any, first: Any, strength: Any, order: Any, count: Any, share: Any, ppot: Any
-) -> None:
+def _fill_all(sets: Any, first: Any, values: Any) -> None:
+    """The values of boards (sets of cards as bits) into the slots from `first` on."""
     bins = np.zeros(_STRENGTHS, np.int32)
     plain = np.zeros((13, 13), np.uint16)
     later = np.zeros(_COUNT, np.float32)
@@ -306,8 +314,15 @@ def _fill_all(
                 cards[size] = card
                 size += 1
         to = first + i
-        count[to] = _fill(
-            cards[:size], strength[to], order[to], share[to], ppot[to], bins, plain, later
+        values.hands[to] = _fill(
+            cards[:size],
+            values.strength[to],
+            values.order[to],
+            values.share[to],
+            values.ppot[to],
+            bins,
+            plain,
+            later,
         )
 
 

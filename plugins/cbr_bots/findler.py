@@ -76,7 +76,7 @@ class Findler:
         """The chance to win against one random hand, [n]."""
         one, two = situations.hole.T
         found: Floats = self.before_flop[one, two]
-        later = np.flatnonzero(situations.place[:, 0] > 0)
+        later = np.flatnonzero(situations.street > 0)
         if len(later):
             found[later] = situations.take(later)["e_hs"]
         return found
@@ -88,7 +88,7 @@ def price(situations: Pending) -> Floats:
     found: Floats = rh_of(
         table_pot=situations.chips / small,
         live=situations["opponents"] + 1,
-        raise_count=situations["bets"] - (situations.place[:, 0] == 0),
+        raise_count=situations["bets"] - (situations.street == 0),
         followers=situations["yet_to_act"],
         raise_=situations.call / small,
     )

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from cbr.errors import NoSuchName
 from cbr.typing import Floats, Ints
 from cbr_arena import Chance, Triples
-from cbr_bots.betting_line import LINE
 from cbr_bots.board_values import Boards
 from cbr_bots.loki_constants import Constants, constants_of
 from cbr_bots.loki_preflop import (
@@ -26,7 +25,14 @@ from cbr_bots.loki_preflop import (
     sorted_incomes,
     thresholds,
 )
-from cbr_bots.weight_tables import follow, triples
+from cbr_bots.weight_tables import (
+    BY_FREQUENCIES,
+    BY_TRIPLES,
+    Rules,
+    blank_reading,
+    follow,
+    triples,
+)
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import mixed
 from cbr_holdem.situation import Pending
@@ -44,8 +50,7 @@ from cbr_holdem.table import (
     Game,
 )
 
-#: How hands are read from moves: by the frequencies of Loki-1, or by the triples of Loki-2.
-MODELS = {"frequencies": 1, "triples": 2}
+MODELS = {"frequencies": BY_FREQUENCIES, "triples": BY_TRIPLES}
 
 
 class Formula:
@@ -59,8 +64,20 @@ class Formula:
         self.style = thresholds(style)
         self.by = MODELS[model]
         self.constants = (constants or Constants()).numbers()
-        self.tables = (income_rates(), class_of_hand(), sorted_incomes(), class_sizes())
         self.boards = Boards()
+
+    @property
+    def rules(self) -> Rules:
+        """The same, as compiled code takes it."""
+        return Rules(
+            style=self.style,
+            constants=self.constants,
+            by=self.by,
+            incomes=income_rates(),
+            ranked=sorted_incomes(),
+            class_of=class_of_hand(),
+            sizes=class_sizes(),
+        )
 
     def own_triples(self, rows: Ints, game: Game) -> Floats:
         """The triple of the player to act with his hand, [n, 3], at tables as he sees them."""
@@ -68,34 +85,14 @@ class Formula:
         rows = rows[single]
         slots = self.boards.slots(board_sets(rows))
         out = np.empty((len(rows), 3))
-        _own_triples(
-            rows,
-            game.terms,
-            self.style,
-            self.constants,
-            self.tables,
-            slots,
-            self.boards.arrays,
-            self.by,
-            out,
-        )
+        _own_triples(rows, game.terms, self.rules, slots, self.boards.values, out)
         return out[again]
 
     def all_triples(self, rows: Ints, game: Game) -> Floats:
         """The triple of the player to act with every hand, [n, 1326, 3]."""
         slots = self.boards.slots(board_sets(rows))
         out = np.empty((len(rows), len(HANDS), 3))
-        _all_triples(
-            rows,
-            game.terms,
-            self.style,
-            self.constants,
-            self.tables,
-            slots,
-            self.boards.arrays,
-            self.by,
-            out,
-        )
+        _all_triples(rows, game.terms, self.rules, slots, self.boards.values, out)
         return out
 
     def weights(self, rows: Ints, game: Game) -> Floats:
@@ -103,24 +100,10 @@ class Formula:
         flop: 0 with a card of the board; for seats that have folded this means nothing."""
         slots = self.boards.slots(board_sets(rows))
         out = np.ones((len(rows), MOST_SEATS, len(HANDS)))
-        line, space = np.zeros(LINE, np.int64), np.empty((2, len(HANDS)))
-        likely = np.ones(MOST_SEATS)
-        boards, style, k = self.boards.arrays, self.style, self.constants
+        reading = blank_reading()
         for i in range(len(rows)):
-            follow(
-                rows[i],
-                game.terms,
-                style,
-                k,
-                self.tables,
-                slots[i],
-                boards,
-                self.by,
-                line,
-                out[i],
-                space,
-                likely,
-            )
+            mine = reading._replace(weights=out[i])
+            follow(rows[i], game.terms, self.rules, slots[i], self.boards.values, mine)
         return out
 
 
@@ -186,73 +169,19 @@ def own_hand(r: Any) -> Any:
 
 
 @njit(cache=True)
-def _own_triples(
-    rows: Any,
-    terms: Any,
-    style: Any,
-    k: Any,
-    tables: Any,
-    slots: Any,
-    boards: Any,
-    by: Any,
-    out: Any,
-) -> None:
-    line = np.zeros(LINE, np.int64)
-    weights = np.ones((MOST_SEATS, len(HANDS)))
-    space, likely = np.empty((2, len(HANDS))), np.ones(MOST_SEATS)
+def _own_triples(rows: Any, terms: Any, rules: Any, slots: Any, values: Any, out: Any) -> None:
+    reading = blank_reading()
     every = np.empty((len(HANDS), 3))
     for i in range(len(rows)):
-        r = rows[i]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
-        h = own_hand(r)
-        triples(
-            r[ACTOR],
-            terms,
-            style,
-            k,
-            tables,
-            slots[i],
-            boards,
-            line,
-            weights,
-            space,
-            h,
-            h + 1,
-            every,
-        )
+        follow(rows[i], terms, rules, slots[i], values, reading)
+        h = own_hand(rows[i])
+        triples(rows[i, ACTOR], terms, rules, slots[i], values, reading, h, h + 1, every)
         out[i] = every[h]
 
 
 @njit(cache=True)
-def _all_triples(
-    rows: Any,
-    terms: Any,
-    style: Any,
-    k: Any,
-    tables: Any,
-    slots: Any,
-    boards: Any,
-    by: Any,
-    out: Any,
-) -> None:
-    line = np.zeros(LINE, np.int64)
-    weights = np.ones((MOST_SEATS, len(HANDS)))
-    space, likely = np.empty((2, len(HANDS))), np.ones(MOST_SEATS)
+def _all_triples(rows: Any, terms: Any, rules: Any, slots: Any, values: Any, out: Any) -> None:
+    reading = blank_reading()
     for i in range(len(rows)):
-        r = rows[i]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
-        triples(
-            r[ACTOR],
-            terms,
-            style,
-            k,
-            tables,
-            slots[i],
-            boards,
-            line,
-            weights,
-            space,
-            0,
-            len(HANDS),
-            out[i],
-        )
+        follow(rows[i], terms, rules, slots[i], values, reading)
+        triples(rows[i, ACTOR], terms, rules, slots[i], values, reading, 0, len(HANDS), out[i])

@@ -75,7 +75,7 @@ class Proxy:
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
         kind = np.empty(situations.count, np.int64)
-        first = situations.place[:, 0] == 0
+        first = situations.street == 0
         kind[first] = self._before_flop(situations.take(np.flatnonzero(first)))
         later = np.flatnonzero(~first)
         kind[later] = self._after_flop(situations.take(later), chance.random()[later])

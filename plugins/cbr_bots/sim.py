@@ -15,7 +15,7 @@ on later ones it is against any hand (HS), to the power that was the best fit on
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,11 +28,11 @@ from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_
 from cbr_bots.loki import Formula, board_sets, once
 from cbr_bots.loki_constants import STATION
 from cbr_bots.triples import after_flop
-from cbr_bots.weight_tables import field_strength, follow
+from cbr_bots.weight_tables import blank_reading, field_strength, follow
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import mixed, step, unit
 from cbr_holdem.situation import Pending
-from cbr_holdem.strength import count_now, hand_number, quick_potential
+from cbr_holdem.strength import count_now, hand_number, quick_potential, strength_of_counts
 from cbr_holdem.table import (
     ACTOR,
     BOARD,
@@ -90,18 +90,16 @@ class Sim:
         formula, rows = self.formula, rows[single]
         slots = formula.boards.slots(board_sets(rows))
         out, luck = np.empty((len(rows), 3)), state[single]
+        rules, values = formula.rules, formula.boards.values
         size = max(1, _AT_ONCE // self.trials)
         for first in range(0, len(rows), size):
             some = slice(first, first + size)
             _simulate_all(
                 rows[some],
                 game.terms,
-                formula.style,
-                formula.constants,
-                formula.tables,
+                rules,
                 slots[some],
-                formula.boards.arrays,
-                formula.by,
+                values,
                 self.trials,
                 luck[some],
                 out[some],
@@ -143,55 +141,58 @@ def _draw_stations(chances: Any, state: Any, stations: Any) -> Any:
     return state
 
 
+class _Trial(NamedTuple):
+    """What a trial of a decision on a `street` is played by: strength `hs` [10, 1326] and potential
+    `ppot` [1326] of hands on the board that shows, the powers [10] that make them those of later
+    boards, and who only checks and calls (`stations` [10]).
+
+    `known` [10, 4, 2] keeps strength and potential by seat and street over both ways to play one
+    deal; negative is not looked at yet. `hole` [2] and `board` [5] are room to work in."""
+
+    street: Any
+    hs: Any
+    ppot: Any
+    powers: Any
+    stations: Any
+    known: Any
+    hole: Any
+    board: Any
+
+
 @njit(cache=True)
-def _strength(r: Any, seat: Any, power: Any, hole: Any, board: Any, known: Any) -> None:
-    """Strength and potential of a seat's hand on a board that is only supposed, into known [2]."""
-    shown = BOARD_CARDS[r[STREET]]
+def _strength(r: Any, seat: Any, trial: Any, found: Any) -> None:
+    """Strength and potential of a seat's hand on a board that is only supposed, into found [2]."""
+    hole, board, shown = trial.hole, trial.board, BOARD_CARDS[r[STREET]]
     for card in range(2):
         hole[card] = r[HOLE + 2 * seat + card]
     for place in range(shown):
         board[place] = r[BOARD + place]
     now = np.empty(3, np.int64)
     count_now(hole, board[:shown], now)
-    known[0] = ((now[0] + now[1] / 2) / (now[0] + now[1] + now[2])) ** power
-    known[1] = quick_potential(hole, board[:shown]) if shown == 4 else 0.0
+    found[0] = strength_of_counts(now) ** trial.powers[seat]
+    found[1] = quick_potential(hole, board[:shown]) if shown == 4 else 0.0
 
 
 @njit(cache=True)
-def _play_out(
-    r: Any,
-    line: Any,
-    terms: Any,
-    k: Any,
-    street: Any,
-    hs: Any,
-    ppot: Any,
-    powers: Any,
-    known: Any,
-    stations: Any,
-    state: Any,
-    hole: Any,
-    board: Any,
-) -> None:
-    """Play a table to its end by triples, but for those who only check and call. known [10, 4, 2]
-    keeps strengths over both ways to play one deal: negative is not looked at yet."""
+def _play_out(r: Any, line: Any, terms: Any, k: Any, trial: Any, state: Any) -> None:
+    """Play a table to its end by triples, but for those who only check and call."""
     now = np.zeros(DESCRIBED)
     while r[ACTOR] >= 0:
         seat = r[ACTOR]
         on_street(line, r[STREET])
         describe(line, seat, terms, k, now)
-        found = known[seat, r[STREET]]
+        found = trial.known[seat, r[STREET]]
         if found[0] < 0:
-            if r[STREET] == street:
+            if r[STREET] == trial.street:
                 h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
-                found[0], found[1] = hs[seat, h], ppot[h]
+                found[0], found[1] = trial.hs[seat, h], trial.ppot[h]
             else:
-                _strength(r, seat, powers[seat], hole, board, found)
+                _strength(r, seat, trial, found)
         fold, call, _raise = after_flop(found[0] ** now[OPPONENTS], found[1], now, k)
         state = step(state)
         drawn = unit(state)
         kind, amount = RAISE, np.int64(0)
-        if stations[seat]:
+        if trial.stations[seat]:
             kind = CALL
         elif drawn < fold:
             kind = FOLD
@@ -209,35 +210,33 @@ def _play_out(
 def _simulate_all(
     rows: Any,
     terms: Any,
-    style: Any,
-    k: Any,
-    tables: Any,
+    rules: Any,
     slots: Any,
-    boards: Any,
-    by: Any,
+    values: Any,
     trials: Any,
     states: Any,
     out: Any,
 ) -> None:
-    strength, _order, _count, share, ppot = boards
-    line, line_then = np.zeros(LINE, np.int64), np.zeros(LINE, np.int64)
-    weights, sums = np.ones((MOST_SEATS, _COUNT)), np.empty((MOST_SEATS, _COUNT))
-    hs, space = np.empty((MOST_SEATS, _COUNT)), np.empty((2, _COUNT))
+    reading, k = blank_reading(), rules.constants
+    line, weights, likely, space = reading
+    line_then = np.zeros(LINE, np.int64)
+    sums, hs = np.empty((MOST_SEATS, _COUNT)), np.empty((MOST_SEATS, _COUNT))
     powers, known = np.ones(MOST_SEATS), np.empty((MOST_SEATS, 4, 2))
-    likely, chances = np.ones(MOST_SEATS), np.zeros(MOST_SEATS)
-    taken, stations = np.zeros(DECK + 1, np.bool_), np.zeros(MOST_SEATS, np.bool_)
+    chances, stations = np.zeros(MOST_SEATS), np.zeros(MOST_SEATS, np.bool_)
+    taken = np.zeros(DECK + 1, np.bool_)
     hole, board = np.empty(2, np.uint8), np.empty(5, np.uint8)
     table, then = np.empty_like(rows[0]), np.empty_like(rows[0])
     for i in range(len(rows)):
         r, seat, street = rows[i], rows[i, ACTOR], rows[i, STREET]
         slot = slots[i, street - 1]
-        follow(r, terms, style, k, tables, slots[i], boards, by, line, weights, space, likely)
+        follow(r, terms, rules, slots[i], values, reading)
         station_chances(likely, line, k[STATION], chances)
         for other in range(MOST_SEATS):
             if line[IN_] >> other & 1:
-                field_strength(weights, other, line, slot, boards, space[0], hs[other])
+                field_strength(weights, other, line, slot, values, space[0], hs[other])
         add_up(weights, r[FOLDED], seat, sums)
-        _fit_powers(hs, share[slot], weights, line, strength[slot], powers)
+        _fit_powers(hs, values.share[slot], weights, line, values.strength[slot], powers)
+        trial = _Trial(street, hs, values.ppot[slot], powers, stations, known, hole, board)
         to, most = raise_limits(r, terms)
         out[i, FOLD] = 0.0 if to_call(r) else -np.inf
         out[i, CALL] = 0.0
@@ -255,21 +254,7 @@ def _simulate_all(
                 line_then[:] = line
                 act(then, terms, first, to if first == RAISE else 0)
                 take(line_then, last_move(then))
-                _play_out(
-                    then,
-                    line_then,
-                    terms,
-                    k,
-                    street,
-                    hs,
-                    ppot[slot],
-                    powers,
-                    known,
-                    stations,
-                    state,
-                    hole,
-                    board,
-                )
+                _play_out(then, line_then, terms, k, trial, state)
                 out[i, first] += (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / trials
             # The next trial's luck must not be that of this one.
             state = mixed(state)

@@ -147,7 +147,7 @@ class Waterman:
         """The chance to have a better hand than one opponent now, [n]."""
         one, two = situations.hole.T
         found: Floats = self.before_flop[one, two]
-        later = np.flatnonzero(situations.place[:, 0] > 0)
+        later = np.flatnonzero(situations.street > 0)
         if len(later):
             found[later] = situations.take(later).standing()
         return found

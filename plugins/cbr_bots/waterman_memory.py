@@ -32,6 +32,9 @@ from cbr_holdem.table import (
 ACTS, RAISES, FACED, FOLDS = range(4)
 MEMORY = np.dtype([("seen", np.int64, (MOST_SEATS, 4))])
 
+#: What `recall` says of the opponents who are in.
+ALL_FOLD, BETS_NOW, CONSERVATIVE = range(3)
+
 #: The share of actions that are bets or raises, and of bets that are folded to; and their weight.
 HABITS = (0.2, 0.3)
 TRUST = 10
@@ -80,20 +83,20 @@ def recall(tables: Any, seen: Any, out: Any) -> Any:
     for i in range(len(tables)):
         r = tables[i]
         own, last = r[ACTOR], np.int64(-1)
-        out[i, 0], out[i, 1], out[i, 2] = 1.0, 0.0, 0.0
+        out[i, ALL_FOLD], out[i, BETS_NOW], out[i, CONSERVATIVE] = 1.0, 0.0, 0.0
         for m in range(r[MOVES]):
             when, who, kind, _amount = unpacked(r[HISTORY + m])
             if kind == RAISE and who != own and not r[FOLDED] >> who & 1:
                 last = who
-                out[i, 1] += when == r[STREET]
+                out[i, BETS_NOW] += when == r[STREET]
         for other in range(r[SEATS]):
             if other != own and not r[FOLDED] >> other & 1:
                 count = seen[i, (other - own) % r[SEATS]]
                 opponents[i] += 1
-                out[i, 0] *= _share(count[FOLDS], count[FACED], HABITS[1])
-                out[i, 2] += 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
-        out[i, 2] /= opponents[i]
+                out[i, ALL_FOLD] *= _share(count[FOLDS], count[FACED], HABITS[1])
+                out[i, CONSERVATIVE] += 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
+        out[i, CONSERVATIVE] /= opponents[i]
         if last >= 0:
             count = seen[i, (last - own) % r[SEATS]]
-            out[i, 2] = 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
+            out[i, CONSERVATIVE] = 1.0 - _share(count[RAISES], count[ACTS], HABITS[0])
     return opponents

@@ -7,7 +7,7 @@ hand compares with the threshold that the frequency of the move implies (Loki-1)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,6 +16,7 @@ from cbr_bots.betting_line import (
     DESCRIBED,
     GROUP,
     IN_,
+    LINE,
     OPPONENTS,
     SIZE,
     STREET,
@@ -32,8 +33,47 @@ from cbr_holdem.table import CALL, FOLD, HISTORY, MOST_SEATS, MOVES, RAISE, unpa
 from cbr_holdem.table import STREET as ROW_STREET
 
 _HANDS, _CLASSES = 1326, 169
+#: How hands are read from moves: by the frequencies of Loki-1, or by the triples of Loki-2.
+BY_FREQUENCIES, BY_TRIPLES = 1, 2
 #: Published: how often a player folds, calls and raises with 0, 1 and 2 or more bets to call.
 FREQUENCIES = np.array([[0.0, 0.5, 0.5], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1]])
+
+
+class Rules(NamedTuple):
+    """What the formula player goes by: the thresholds of its `style`, its `constants`, and how it
+    reads hands (`by`: BY_FREQUENCIES or BY_TRIPLES). Before the flop `incomes` [groups, 169] are
+    the income rates of the classes, `ranked` these in order, `class_of` [1326] is the class of each
+    hand, and `sizes` [169] how many hands are of a class."""
+
+    style: Any
+    constants: Any
+    by: int
+    incomes: Any
+    ranked: Any
+    class_of: Any
+    sizes: Any
+
+
+class Reading(NamedTuple):
+    """What the moves of a hand say: the betting `line` [LINE] as it is now, the `weights`
+    [10, 1326] of the hands of each seat, how `likely` [10] the moves of each seat were for the
+    formula player (-1 if it has raised); and `space` [2, 1326], room to work in."""
+
+    line: Any
+    weights: Any
+    likely: Any
+    space: Any
+
+
+@njit(cache=True)
+def blank_reading() -> Any:
+    """Room for the reading of one table after the other."""
+    return Reading(
+        np.zeros(LINE, np.int64),
+        np.ones((MOST_SEATS, _HANDS)),
+        np.ones(MOST_SEATS),
+        np.empty((2, _HANDS)),
+    )
 
 
 @njit(cache=True)
@@ -68,17 +108,16 @@ def threshold(kind: Any, now: Any) -> Any:
 
 @njit(cache=True)
 def field_strength(
-    weights: Any, seat: Any, line: Any, slot: Any, boards: Any, field: Any, out: Any
+    weights: Any, seat: Any, line: Any, slot: Any, values: Any, field: Any, out: Any
 ) -> None:
     """Hand strength of every hand, were it in this seat, by the mean of the others' weights."""
-    strength, order, count, _share, _ppot = boards
     field[:] = 0.0
     out[:] = 0.0
     for other in range(MOST_SEATS):
         if other != seat and line[IN_] >> other & 1:
             for h in range(_HANDS):
                 field[h] += weights[other, h]
-    against(field, strength[slot], order[slot], count[slot], out)
+    against(field, values.strength[slot], values.order[slot], values.hands[slot], out)
 
 
 @njit(cache=True)
@@ -130,16 +169,14 @@ def _usual(kind: Any, now: Any) -> Any:
 
 
 @njit(cache=True)
-def _weigh_class(
-    weights: Any, kind: Any, now: Any, style: Any, k: Any, tables: Any, by: Any
-) -> Any:
+def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
     """Weights [169] of a player after a move before the flop; how likely the move was."""
-    incomes, _class_of, ranked, sizes = tables
-    if by == 1:
+    incomes, sizes, k = rules.incomes, rules.sizes, rules.constants
+    if rules.by == BY_FREQUENCIES:
         below = threshold(kind, now)
         # Published: below the fifth percentile nothing is learned.
         if below >= 0.05:
-            limit = ranked[int(below * len(ranked))]
+            limit = rules.ranked[int(below * len(rules.ranked))]
             for c in range(_CLASSES):
                 weights[c] *= factor(incomes[2, c], limit, k[SIGMA_INCOME], k[FLOOR])
             _keep(weights, k[FLOOR])
@@ -147,7 +184,7 @@ def _weigh_class(
     doubt = _doubt(kind, now, k)
     whole, part = 0.0, 0.0
     for c in range(_CLASSES):
-        share = _entry(before_flop(incomes[int(now[GROUP]), c], now, style, k), kind)
+        share = _entry(before_flop(incomes[int(now[GROUP]), c], now, rules.style, k), kind)
         whole += weights[c] * sizes[c]
         part += weights[c] * sizes[c] * share
         weights[c] = weighed(weights[c], share, doubt, 0.0)
@@ -157,29 +194,21 @@ def _weigh_class(
 
 @njit(cache=True)
 def _weigh_hands(
-    weights: Any,
-    kind: Any,
-    now: Any,
-    k: Any,
-    hs: Any,
-    slot: Any,
-    boards: Any,
-    by: Any,
-    space: Any,
+    weights: Any, kind: Any, now: Any, rules: Any, slot: Any, values: Any, hs: Any, space: Any
 ) -> Any:
     """Weights [1326] of a player after a move on a board, and how likely the move was; `hs` [1326]
     is against his field."""
-    strength, _order, _count, share, ppot = boards
-    if by == 1:
-        below = threshold(kind, now)
+    k, strength, potential = rules.constants, values.strength[slot], values.ppot[slot]
+    if rules.by == BY_FREQUENCIES:
+        below, share = threshold(kind, now), values.share[slot]
         if below >= 0.05:
             for h in range(_HANDS):
-                value = share[slot, h] + (1.0 - share[slot, h]) * ppot[slot, h]
+                value = share[h] + (1.0 - share[h]) * potential[h]
                 weights[h] *= factor(value, below, k[SIGMA], k[FLOOR])
-            _keep_shown(weights, strength[slot], k[FLOOR])
+            _keep_shown(weights, strength, k[FLOOR])
         return _usual(kind, now)
     doubt = _doubt(kind, now, k)
-    known, potential, p = 1.0 - doubt, ppot[slot], plan(now, k)
+    known, p = 1.0 - doubt, plan(now, k)
     _powers(hs, now[OPPONENTS], space)
     # Loops without a branch or a call are what compilers can do four hands at a time.
     if kind == CALL:
@@ -193,34 +222,18 @@ def _weigh_hands(
         whole += weights[h]
         part += weights[h] * space[h]
         weights[h] *= doubt + known * space[h]
-    _keep_shown(weights, strength[slot], k[FLOOR])
+    _keep_shown(weights, strength, k[FLOOR])
     return part / whole
 
 
 @njit(cache=True)
-def follow(
-    r: Any,
-    terms: Any,
-    style: Any,
-    k: Any,
-    tables: Any,
-    slots: Any,
-    boards: Any,
-    by: Any,
-    line: Any,
-    weights: Any,
-    space: Any,
-    likely: Any,
-) -> None:
-    """Go through the moves of a table (a row): the line as it is now, weights [10, 1326], and
-    `likely` [10], how likely the moves of a seat were; -1 if it has raised.
+def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any) -> None:
+    """Go through the moves of a table (a row) and fill a reading.
 
-    `tables` are the income rates, each hand's class, the sorted rates and the size of each class;
-    `slots` [3] where the values of flop, turn and river are in `boards`; `by` is 2 for triples
-    (Loki-2) and 1 for frequencies; `space` [2, 1326] is room to work in. Before the flop no weights
-    are made: they are by class then, and come out for all hands when there is a flop.
+    `slots` [3] are where the values of flop, turn and river are. Before the flop no weights are
+    made: they are by class then, and come out for all hands when there is a flop.
     """
-    class_of = tables[1]
+    line, weights, likely, space = reading
     now = np.zeros(DESCRIBED)
     classes = np.ones((MOST_SEATS, _CLASSES))
     likely[:] = 1.0
@@ -234,21 +247,22 @@ def follow(
             street = r[ROW_STREET]
         on_street(line, street)
         while dealt < street:
-            _show(classes, weights, class_of, line[IN_], boards[0][slots[dealt]], dealt == 0)
+            shown = values.strength[slots[dealt]]
+            _show(classes, weights, rules.class_of, line[IN_], shown, dealt == 0)
             dealt += 1
         if last:
             return
-        describe(line, seat, terms, k, now)
+        describe(line, seat, terms, rules.constants, now)
         if kind != FOLD:
             chance = 1.0
             if street == 0:
-                chance = _weigh_class(classes[seat], kind, now, style, k, tables, by)
+                chance = _weigh_class(classes[seat], kind, now, rules)
             else:
                 slot = slots[street - 1]
-                if by == 2:
-                    field_strength(weights, seat, line, slot, boards, space[0], space[1])
+                if rules.by == BY_TRIPLES:
+                    field_strength(weights, seat, line, slot, values, space[0], space[1])
                 chance = _weigh_hands(
-                    weights[seat], kind, now, k, space[1], slot, boards, by, space[0]
+                    weights[seat], kind, now, rules, slot, values, space[1], space[0]
                 )
             likely[seat] = -1.0 if kind == RAISE else likely[seat] * chance
         take(line, move)
@@ -271,14 +285,10 @@ def _show(
 def triples(
     seat: Any,
     terms: Any,
-    style: Any,
-    k: Any,
-    tables: Any,
+    rules: Any,
     slots: Any,
-    boards: Any,
-    line: Any,
-    weights: Any,
-    space: Any,
+    values: Any,
+    reading: Any,
     first: Any,
     end: Any,
     out: Any,
@@ -286,21 +296,20 @@ def triples(
     """The triples of hands first ... end - 1 of `HANDS` into out [1326, 3], for the seat to act
     after `follow`: the one function that says how the formula player plays. A hand that shares a
     card with the board gets (0, 1, 0)."""
-    incomes, class_of, _ranked, _sizes = tables
+    k, space = rules.constants, reading.space
     now = np.zeros(DESCRIBED)
-    describe(line, seat, terms, k, now)
+    describe(reading.line, seat, terms, k, now)
     if now[STREET] == 0:
         for h in range(first, end):
             out[h, 0], out[h, 1], out[h, 2] = before_flop(
-                incomes[int(now[GROUP]), class_of[h]], now, style, k
+                rules.incomes[int(now[GROUP]), rules.class_of[h]], now, rules.style, k
             )
         return
     slot = slots[int(now[STREET]) - 1]
-    field_strength(weights, seat, line, slot, boards, space[0], space[1])
-    strength, _order, _count, _share, ppot = boards
+    field_strength(reading.weights, seat, reading.line, slot, values, space[0], space[1])
     _powers(space[1], now[OPPONENTS], space[0])
     p = plan(now, k)
     for h in range(first, end):
         out[h, 0], out[h, 1], out[h, 2] = 0.0, 1.0, 0.0
-        if strength[slot, h]:
-            out[h, 0], out[h, 1], out[h, 2] = planned(space[0, h], ppot[slot, h], p)
+        if values.strength[slot, h]:
+            out[h, 0], out[h, 1], out[h, 2] = planned(space[0, h], values.ppot[slot, h], p)

@@ -18,6 +18,13 @@ def put_bytes(given: Any, out: Any, at: Any) -> Any:
 
 
 @njit(cache=True)
+def put_byte(sign: Any, out: Any, at: Any) -> Any:
+    """Write one byte; the place after it."""
+    out[at] = sign
+    return at + 1
+
+
+@njit(cache=True)
 def put_whole(amount: Any, out: Any, at: Any) -> Any:
     """Write a whole number in decimals; where it ends."""
     if amount < 0:

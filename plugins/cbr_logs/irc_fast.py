@@ -6,19 +6,21 @@ refused, it is only not done.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from cbr_holdem.table import MOST_SEATS
-from cbr_logs.compiled import put_bytes, put_whole
+from cbr_logs.compiled import put_byte, put_bytes, put_whole
 
 #: Fields that a line may have: of hdb 13, of hroster 12, of pdb 13.
 _MOST_FIELDS = 13
 #: Actions of one player on one street, which only wars of raises come near.
 _MOST_MOVES = 60
 _UNSHOWN = 11
+#: Fields of a player's line: the stack before the hand, what was paid in, and what was won.
+_STACK, _PAID, _WON = 8, 9, 10
 
 _TAB, _LINE, _COMMA, _MINUS, _SLASH = (ord(sign) for sign in "\t\n,-/")
 _ZERO, _NINE, _A = (ord(sign) for sign in "09A")
@@ -46,6 +48,21 @@ def fast_text(
     given = np.frombuffer(text, np.uint8), np.frombuffer(game, np.uint8)
     length = _convert(*given, *blinds, _room)
     return _room[:length].tobytes().decode("latin-1") if length > 0 else None
+
+
+class _Hand(NamedTuple):
+    """The lines of a hand: where the fields of its line of hdb begin (`first`) and end (`last`),
+    how many seats and board cards there are, where the fields of each seat's line of pdb begin and
+    end (`starts`, `ends` [seats, fields]), and whether the seat's cards were shown."""
+
+    text: Any
+    first: Any
+    last: Any
+    seats: Any
+    board: Any
+    starts: Any
+    ends: Any
+    shown: Any
 
 
 @njit(cache=True)
@@ -124,33 +141,46 @@ def _convert(text: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
     if listed != seats + 2 or _number(text, r_first[1], r_last[1]) != seats:
         return 0
     # The players' lines by position.
-    starts = np.full((seats, _MOST_FIELDS), -1, np.int64)
-    ends = np.full((seats, _MOST_FIELDS), -1, np.int64)
-    shown = np.zeros(seats, np.bool_)
+    hand = _Hand(
+        text,
+        first,
+        last,
+        seats,
+        board,
+        np.full((seats, _MOST_FIELDS), -1, np.int64),
+        np.full((seats, _MOST_FIELDS), -1, np.int64),
+        np.zeros(seats, np.bool_),
+    )
+    if not _read_players(hand, i, r_first, r_last):
+        return 0
+    return _write(hand, at_end, pot, game, small, big, out)
+
+
+@njit(cache=True)
+def _read_players(hand: Any, i: Any, r_first: Any, r_last: Any) -> Any:
+    """Fill starts, ends and shown of a hand from the lines of its players, which begin at i; false
+    if one is not in order. `r_first` and `r_last` are the fields of the roster."""
+    text, _first, _last, seats, _board, starts, ends, shown = hand
     p_first = np.empty(_MOST_FIELDS, np.int64)
     p_last = np.empty(_MOST_FIELDS, np.int64)
     for _ in range(seats):
         if i > len(text):
-            return 0
+            return False
         found, i = _fields(text, i, p_first, p_last)
         if found not in (_UNSHOWN, _MOST_FIELDS) or _number(text, p_first[2], p_last[2]) != seats:
-            return 0
+            return False
         seat = _number(text, p_first[3], p_last[3]) - 1
         if seat < 0 or seat >= seats or starts[seat, 0] >= 0:
-            return 0
+            return False
         known = 0
         for other in range(seats):
             known += _same(text, p_first[0], p_last[0], r_first[2 + other], r_last[2 + other])
         if known != 1:
-            return 0
+            return False
         shown[seat] = found == _MOST_FIELDS
         starts[seat] = p_first
         ends[seat] = p_last
-    if i <= len(text):
-        return 0  # more lines than players
-    return _write(
-        text, game, small, big, out, seats, first, last, board, at_end, pot, starts, ends, shown
-    )
+    return i > len(text)  # else there are more lines than players
 
 
 @njit(cache=True)
@@ -184,24 +214,52 @@ def _play(text: Any, seat: Any, starts: Any, ends: Any, moves: Any, counts: Any)
 
 
 @njit(cache=True)
-def _write(
-    text: Any,
-    game: Any,
-    small: Any,
-    big: Any,
-    out: Any,
-    seats: Any,
-    first: Any,
-    last: Any,
-    board: Any,
-    at_end: Any,
-    pot: Any,
-    starts: Any,
-    ends: Any,
-    shown: Any,
-) -> Any:
+def _write(hand: Any, at_end: Any, pot: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
+    """Write the hand into `out`; its length, or 0 if something is not in order. By its line of hdb
+    so many players are in at the end, and so much is in the pot."""
+    text, first, last, seats, board, starts, ends, _shown = hand
     moves = np.empty((4, seats, _MOST_MOVES), np.uint8)
     counts = np.zeros((4, seats), np.int64)
+    second = _read_actions(hand, at_end, pot, moves, counts)
+    reached = 1 if board == 0 else board - 1
+    if second < 0 or counts[reached:].any():
+        return 0
+    at = put_bytes(text[first[0] : last[0]], out, 0)
+    at = put_byte(_TAB, out, at)
+    at = put_bytes(game, out, at)
+    at = put_byte(_TAB, out, at)
+    for seat in range(seats):
+        at = put_bytes(text[starts[seat, _STACK] : ends[seat, _STACK]], out, at)
+        at = put_byte(_COMMA if seat < seats - 1 else _TAB, out, at)
+    for seat in range(seats):
+        post = 0
+        if seat == 0:
+            post = small if second else big
+        elif seat == 1 and second:
+            post = big
+        at = put_whole(post, out, at)
+        at = put_byte(_COMMA if seat < seats - 1 else _TAB, out, at)
+    at = put_byte(_TAB, out, at)  # no antes
+    at = _write_cards(hand, out, at)
+    if at < 0:
+        return 0
+    at = _write_actions(moves, counts, reached, second, out, at)
+    for seat in range(seats):
+        put = _number(text, starts[seat, _PAID], ends[seat, _PAID])
+        win = _number(text, starts[seat, _WON], ends[seat, _WON])
+        at = put_whole(win - put, out, at)
+        at = put_byte(_COMMA if seat < seats - 1 else _TAB, out, at)
+    for seat in range(seats):
+        at = put_bytes(text[starts[seat, 0] : ends[seat, 0]], out, at)
+        at = put_byte(_TAB, out, at)
+    return at - 1
+
+
+@njit(cache=True)
+def _read_actions(hand: Any, at_end: Any, pot: Any, moves: Any, counts: Any) -> Any:
+    """The actions of all players into moves [4, seats, ..] and counts [4, seats]; whether the
+    second posted a blind, or -1 if something is not in order or the amounts do not add up."""
+    text, _first, _last, seats, _board, starts, ends, _shown = hand
     blinds = 0
     second = 0
     left = 0
@@ -210,78 +268,51 @@ def _write(
     for seat in range(seats):
         posted, gone = _play(text, seat, starts, ends, moves, counts)
         if posted < 0 or (seat == 0 and not posted):
-            return 0
+            return -1
         blinds += posted
         second = posted if seat == 1 else second
         left += not gone
-        stack = _number(text, starts[seat, 8], ends[seat, 8])
-        put = _number(text, starts[seat, 9], ends[seat, 9])
-        win = _number(text, starts[seat, 10], ends[seat, 10])
+        stack = _number(text, starts[seat, _STACK], ends[seat, _STACK])
+        put = _number(text, starts[seat, _PAID], ends[seat, _PAID])
+        win = _number(text, starts[seat, _WON], ends[seat, _WON])
         if stack < 0 or put < 0 or win < 0:
-            return 0
+            return -1
         paid += put
         won += win
-    reached = 1 if board == 0 else board - 1
     if blinds > 1 + second or left != at_end or not pot == paid == won:
-        return 0
-    for street in range(reached, 4):
-        if counts[street].any():
-            return 0
-    at = put_bytes(text[first[0] : last[0]], out, 0)
-    out[at] = _TAB
-    at = put_bytes(game, out, at + 1)
-    out[at] = _TAB
-    at += 1
-    for seat in range(seats):
-        at = put_bytes(text[starts[seat, 8] : ends[seat, 8]], out, at)
-        out[at] = _COMMA if seat < seats - 1 else _TAB
-        at += 1
-    for seat in range(seats):
-        post = 0
-        if seat == 0:
-            post = small if second else big
-        elif seat == 1 and second:
-            post = big
-        at = put_whole(post, out, at)
-        out[at] = _COMMA if seat < seats - 1 else _TAB
-        at += 1
-    out[at] = _TAB  # no antes
-    at += 1
+        return -1
+    return second
+
+
+@njit(cache=True)
+def _write_cards(hand: Any, out: Any, at: Any) -> Any:
+    """Write the holes and the board; where they end, or -1 if a card is none."""
+    text, first, last, seats, board, starts, ends, shown = hand
     for seat in range(seats):
         if shown[seat]:
             for card in (_UNSHOWN, _UNSHOWN + 1):
                 if not _card(text, starts[seat, card], ends[seat, card]):
-                    return 0
+                    return -1
                 at = put_bytes(text[starts[seat, card] : ends[seat, card]], out, at)
-        out[at] = _COMMA if seat < seats - 1 else _TAB
-        at += 1
+        at = put_byte(_COMMA if seat < seats - 1 else _TAB, out, at)
     for place in range(board):
         at = put_bytes(text[first[8 + place] : last[8 + place]], out, at)
-    out[at] = _TAB
-    at += 1
+    return put_byte(_TAB, out, at)
+
+
+@njit(cache=True)
+def _write_actions(moves: Any, counts: Any, reached: Any, second: Any, out: Any, at: Any) -> Any:
+    """Write the actions of the streets that were reached, in turn round the table."""
+    seats = counts.shape[1]
     for street in range(reached):
         if street:
-            out[at] = _SLASH
-            at += 1
+            at = put_byte(_SLASH, out, at)
         # Before the flop those who posted come last.
         begin = 1 + second if street == 0 else 0
         for turn in range(counts[street].max()):
             for place in range(seats):
                 seat = (begin + place) % seats
                 if turn < counts[street, seat]:
-                    out[at] = _A + seat
-                    out[at + 1] = moves[street, seat, turn]
-                    at += 2
-    out[at] = _TAB
-    at += 1
-    for seat in range(seats):
-        put = _number(text, starts[seat, 9], ends[seat, 9])
-        win = _number(text, starts[seat, 10], ends[seat, 10])
-        at = put_whole(win - put, out, at)
-        out[at] = _COMMA if seat < seats - 1 else _TAB
-        at += 1
-    for seat in range(seats):
-        at = put_bytes(text[starts[seat, 0] : ends[seat, 0]], out, at)
-        out[at] = _TAB
-        at += 1
-    return at - 1
+                    at = put_byte(_A + seat, out, at)
+                    at = put_byte(moves[street, seat, turn], out, at)
+    return put_byte(_TAB, out, at)

@@ -17,7 +17,7 @@ from cbr_bots.loki import Loki, board_sets
 from cbr_bots.loki_preflop import income_at, income_rates, thresholds
 from cbr_bots.sim import Sim, station_chances
 from cbr_bots.triples import after_flop, before_flop
-from cbr_bots.weight_tables import factor, follow, threshold, weighed
+from cbr_bots.weight_tables import blank_reading, factor, follow, threshold, weighed
 from cbr_holdem.cards import CLASSES, HANDS, cards
 from cbr_holdem.situation import Pending
 from cbr_holdem.strength import board_strengths, quick_potential
@@ -113,7 +113,8 @@ def test_hand_strength_of_all_hands_is_exact(board: str) -> None:
     boards = Boards()
     slot = int(boards.slots(bits(board))[0])
     out = np.full(len(HANDS), np.nan)
-    against(np.ones(len(HANDS)), boards.strength[slot], boards.order[slot], boards.count[slot], out)
+    v = boards.values
+    against(np.ones(len(HANDS)), v.strength[slot], v.order[slot], v.hands[slot], out)
     np.testing.assert_allclose(out, board_strengths(board)[:, 0], atol=1e-12)
 
 
@@ -126,7 +127,8 @@ def test_weights_count_in_hand_strength() -> None:
         for h in ("KdKs", "AdAs", "QdQs")
     )
     weights[better], weights[worse] = 1.0, 3.0
-    against(weights, boards.strength[slot], boards.order[slot], boards.count[slot], out)
+    v = boards.values
+    against(weights, v.strength[slot], v.order[slot], v.hands[slot], out)
     assert out[ours] == pytest.approx(0.75)
 
 
@@ -147,7 +149,7 @@ def test_quick_potential_goes_with_the_exact_one(board: str, least: float, off: 
     slot = int(boards.slots(bits(board))[0])
     exact = board_strengths(board)[:, 3]
     there = ~np.isnan(exact)
-    quick = boards.ppot[slot][there]
+    quick = boards.values.ppot[slot][there]
     assert np.corrcoef(exact[there], quick)[0, 1] > least
     assert quick.mean() == pytest.approx(exact[there].mean(), rel=off)
 
@@ -156,7 +158,7 @@ def test_boards_that_do_not_fit_are_made_again() -> None:
     boards = Boards(slots=2)
     for board in ("3h 4c Jh", "2d Ks 3s", "3s 6d Kd", "3h 4c Jh"):
         slot = int(boards.slots(bits(board))[0])
-        assert boards.count[slot] == 1176
+        assert boards.values.hands[slot] == 1176
     many = np.array([bits("3h 4c Jh")[0], bits("2d Ks 3s")[0], bits("3s 6d Kd")[0], 0])
     assert len(set(boards.slots(many).tolist())) == 4
 
@@ -355,26 +357,14 @@ def test_who_only_checks_and_calls_is_found_out() -> None:
 
 
 def test_moves_that_the_formula_would_seldom_make_are_unlikely() -> None:
-    likely, line = np.ones(10), np.zeros(LINE, np.int64)
-    formula = Formula()
+    formula, reading = Formula(), blank_reading()
     for moves, wanted in (("ccc", {0, 1, 2}), ("rcc", {0, 1}), ("cccccc", {0, 1, 2})):
         table = a_table(moves)
         seen = Pending(table.rows, table.game, np.array([0])).seen()
         slots = formula.boards.slots(board_sets(seen))
-        follow(
-            seen[0],
-            table.game.terms,
-            formula.style,
-            formula.constants,
-            formula.tables,
-            slots[0],
-            formula.boards.arrays,
-            formula.by,
-            line,
-            np.ones((10, len(HANDS))),
-            np.empty((2, len(HANDS))),
-            likely,
-        )
+        boards = formula.boards
+        follow(seen[0], table.game.terms, formula.rules, slots[0], boards.values, reading)
+        likely = reading.likely
         assert {seat for seat in range(3) if 0 < likely[seat] < 1} == wanted
     assert (likely[:3] < 0.9).all()
 

@@ -16,7 +16,15 @@ from cbr.errors import BadValue
 from cbr.store.records import Raw, Skipped
 from cbr_holdem.cards import UNKNOWN, cards
 from cbr_holdem.situation import replay
-from cbr_holdem.table import Game, Hand, rules
+from cbr_holdem.table import (
+    ACTOR,
+    Game,
+    Hand,
+    act,
+    deal_posted,
+    new_tables,
+    raise_limits,
+)
 from cbr_logs import cutting, phh, write_phh
 from cbr_logs.amounts import chips, money, unit_for
 from cbr_logs.phh import PHH, parse, read, read_toml
@@ -554,14 +562,14 @@ def payoffs(one: Hand) -> list[int]:
     unseen = [UNKNOWN, UNKNOWN]
     deck = [card for hole in one.holes for card in (cards(hole) if hole else unseen)]
     deck += cards(one.board) or [UNKNOWN] * 5
-    tables = rules.new_tables(1)
+    tables = new_tables(1)
     row, terms = tables.rows[0], one.game.terms
     given = [np.array(part, np.int64) for part in (one.stacks, one.posts, one.antes, deck)]
-    rules.deal_posted(row, terms, len(one.stacks), *given)
+    deal_posted(row, terms, len(one.stacks), *given)
     for kind, amount in re.findall(r"([fcr])(\d*)", one.actions):
-        to = int(amount) if amount else rules.raise_limits(row, terms)[0]
-        rules.act(row, terms, "fcr".index(kind), to if kind == "r" else 0)
-    assert row[rules.ACTOR] < 0
+        to = int(amount) if amount else raise_limits(row, terms)[0]
+        act(row, terms, "fcr".index(kind), to if kind == "r" else 0)
+    assert row[ACTOR] < 0
     return [round(float(won)) for won in tables.payoff[0, : len(one.stacks)]]
 
 

@@ -40,16 +40,15 @@ from cbr_holdem.table.layout import (
     FOLDED,
     HISTORY,
     MOVES,
-    PAID,
     PENDING,
     PLAYERS,
     RAISE,
     SEATS,
     STACK,
     STREET,
-    TOP,
 )
 from cbr_holdem.table.moves import unpacked
+from cbr_holdem.table.rules import pot_of, to_call
 
 COLUMNS = (
     "players",
@@ -69,6 +68,24 @@ COLUMNS = (
     "effective",
     "off_button",
 )
+(
+    _PLAYERS,
+    _POSITION,
+    _PREVIOUS_BETS,
+    _PLAYERS_IN,
+    _YET_TO_ACT,
+    _COMMITTED,
+    _TO_CALL,
+    _POT,
+    _POT_ODDS,
+    _OPPONENTS,
+    _BETS,
+    _AGGRESSOR,
+    _CALLERS,
+    _STACK,
+    _EFFECTIVE,
+    _OFF_BUTTON,
+) = range(len(COLUMNS))
 
 
 @njit(cache=True)
@@ -103,10 +120,8 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     before = 0
     inside = 0
     waiting = 0
-    pot = np.int64(0)
     deepest = np.int64(0)
     for other in range(n):
-        pot += r[PAID + other]
         was_in = street == 0 or not r[FOLDED] >> other & 1 or (folded_now >> other) & 1
         players += was_in
         before += was_in and other < seat
@@ -114,20 +129,20 @@ def describe(r: Any, terms: Any, out: Any) -> None:
             inside += (acted_now >> other) & 1
             waiting += (r[PENDING] >> other) & 1
             deepest = max(deepest, r[STACK + other] + r[BET + other])
-    call = min(r[STACK + seat], r[TOP] - r[BET + seat])
-    out[0] = players
-    out[1] = before / (players - 1)
-    out[2] = previous
-    out[3] = inside
-    out[4] = waiting
-    out[5] = r[BET + seat] / size
-    out[6] = call / size
-    out[7] = pot / small
-    out[8] = call / (call + pot) if call else 0.0
-    out[9] = r[PLAYERS] - 1
-    out[10] = raises
-    out[11] = -1 if aggressor < 0 else (1 if aggressor == seat else 0)
-    out[12] = callers if raises else 0
-    out[13] = r[STACK + seat] / small
-    out[14] = min(r[STACK + seat], max(np.int64(0), deepest - r[BET + seat])) / small
-    out[15] = n - 1 - seat
+    call, pot = to_call(r), pot_of(r)
+    out[_PLAYERS] = players
+    out[_POSITION] = before / (players - 1)
+    out[_PREVIOUS_BETS] = previous
+    out[_PLAYERS_IN] = inside
+    out[_YET_TO_ACT] = waiting
+    out[_COMMITTED] = r[BET + seat] / size
+    out[_TO_CALL] = call / size
+    out[_POT] = pot / small
+    out[_POT_ODDS] = call / (call + pot) if call else 0.0
+    out[_OPPONENTS] = r[PLAYERS] - 1
+    out[_BETS] = raises
+    out[_AGGRESSOR] = -1 if aggressor < 0 else (1 if aggressor == seat else 0)
+    out[_CALLERS] = callers if raises else 0
+    out[_STACK] = r[STACK + seat] / small
+    out[_EFFECTIVE] = min(r[STACK + seat], max(np.int64(0), deepest - r[BET + seat])) / small
+    out[_OFF_BUTTON] = n - 1 - seat

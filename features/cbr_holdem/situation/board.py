@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 COLUMNS = ("average_rank", "highest", "same_suit", "same_rank", "high_cards", "straights")
+_AVERAGE_RANK, _HIGHEST, _SAME_SUIT, _SAME_RANK, _HIGH_CARDS, _STRAIGHTS = range(len(COLUMNS))
 
 
 def _with_straights() -> NDArray[np.bool_]:
@@ -56,12 +57,12 @@ def _texture(board: Any, shown: Any, out: Any) -> None:
                 left = 4 - ranks[a]
                 hands += left * (left - 1) // 2 if a == b else left * (4 - ranks[b])
     cards = 52 - shown
-    out[0] = total / shown
-    out[1] = highest
-    out[2] = suits.max()
-    out[3] = ranks.max()
-    out[4] = high
-    out[5] = hands / (cards * (cards - 1) // 2)
+    out[_AVERAGE_RANK] = total / shown
+    out[_HIGHEST] = highest
+    out[_SAME_SUIT] = suits.max()
+    out[_SAME_RANK] = ranks.max()
+    out[_HIGH_CARDS] = high
+    out[_STRAIGHTS] = hands / (cards * (cards - 1) // 2)
 
 
 @njit(cache=True)

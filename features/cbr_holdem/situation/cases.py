@@ -73,12 +73,12 @@ def situate(
     played = replay_arrays(hands)
     names = np.full((len(bodies), MOST_SEATS), "", object)
     names[hands.place] = hands.players
-    player = names[played.hand, played.situations.place[:, 1]]
+    player = names[played.hand, played.situations.seat]
     chosen = wanted.decisions(player)
     batches = {}
     for case_type in case_types:
         street = STREETS.index(case_type.stage)
-        here = np.flatnonzero((played.situations.place[:, 0] == street) & chosen)
+        here = np.flatnonzero((played.situations.street == street) & chosen)
         batches[case_type.stage] = _batch(played, here, player, case_type.domain)
     return Situated(batches, played.rejected | other, left_out)
 

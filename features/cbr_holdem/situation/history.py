@@ -42,16 +42,15 @@ from cbr_holdem.table.layout import (
     FOLDED,
     HISTORY,
     MOVES,
-    PAID,
     PLAYERS,
     POST,
     RAISE,
     SEATS,
     STACK,
     STREET,
-    TOP,
 )
 from cbr_holdem.table.moves import unpacked
+from cbr_holdem.table.rules import pot_of, to_call
 
 COLUMNS = (
     *(f"bets_{street}" for street in STREETS),
@@ -68,6 +67,20 @@ COLUMNS = (
     "effective_aggressor",
     "implied_odds",
 )
+# Places of the columns; the first three are those of the first street, the others' follow.
+_BETS, _AGGRESSION, _WAS_AGGRESSOR = 0, 4, 8
+(
+    _ACTIVE_RATIO,
+    _ACTED,
+    _LATER,
+    _LAST_OF_ACTIVE,
+    _BEHIND_AGGRESSOR,
+    _OWN_ACTION,
+    _OWN_SIZE,
+    _ALL_IN_CALL,
+    _EFFECTIVE_AGGRESSOR,
+    _IMPLIED_ODDS,
+) = range(12, len(COLUMNS))
 
 
 @njit(cache=True)
@@ -103,7 +116,7 @@ def describe(r: Any, terms: Any, out: Any) -> None:
     seat, n, street = r[ACTOR], r[SEATS], r[STREET]
     small = float(terms[BET_SIZES])
     out[:] = 0.0
-    out[0] = 1  # the big blind
+    out[_BETS] = 1  # the big blind
     passive = np.zeros(4)
     aggressive = np.zeros(4)
     aggressor = -1
@@ -118,32 +131,31 @@ def describe(r: Any, terms: Any, out: Any) -> None:
         if kind == RAISE:
             aggressive[when] += 1
             aggressor = who
-            out[8 + when] = who == seat
+            out[_WAS_AGGRESSOR + when] = who == seat
             acted = 0
         elif when == street:
             acted += 1
         if kind != FOLD and kind != RAISE:
             passive[when] += 1
     for when in range(4):
-        out[when] += aggressive[when]
+        out[_BETS + when] += aggressive[when]
         if aggressive[when] + passive[when]:
-            out[4 + when] = aggressive[when] / (aggressive[when] + passive[when])
-    pot = np.int64(0)
+            share = aggressive[when] / (aggressive[when] + passive[when])
+            out[_AGGRESSION + when] = share
     later = 0
     for other in range(n):
-        pot += r[PAID + other]
         later += other > seat and not r[FOLDED] >> other & 1
-    call = min(r[STACK + seat], r[TOP] - r[BET + seat])
-    out[12] = r[PLAYERS] / n
-    out[13] = acted
-    out[14] = later
-    out[15] = later == 0
-    out[16] = -1 if aggressor < 0 or aggressor == seat else seat > aggressor
-    out[17] = own
-    out[18] = _size_of(r, terms, last) if own == RAISE else -1
-    out[19] = call == r[STACK + seat]
+    call, pot = to_call(r), pot_of(r)
+    out[_ACTIVE_RATIO] = r[PLAYERS] / n
+    out[_ACTED] = acted
+    out[_LATER] = later
+    out[_LAST_OF_ACTIVE] = later == 0
+    out[_BEHIND_AGGRESSOR] = -1 if aggressor < 0 or aggressor == seat else seat > aggressor
+    out[_OWN_ACTION] = own
+    out[_OWN_SIZE] = _size_of(r, terms, last) if own == RAISE else -1
+    out[_ALL_IN_CALL] = call == r[STACK + seat]
     if aggressor >= 0 and aggressor != seat:
         theirs = r[STACK + aggressor] + r[BET + aggressor] - r[BET + seat]
-        out[20] = min(r[STACK + seat], max(np.int64(0), theirs)) / small
+        out[_EFFECTIVE_AGGRESSOR] = min(r[STACK + seat], max(np.int64(0), theirs)) / small
     if call:
-        out[21] = call / (call + pot + out[20] * small)
+        out[_IMPLIED_ODDS] = call / (call + pot + out[_EFFECTIVE_AGGRESSOR] * small)

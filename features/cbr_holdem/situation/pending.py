@@ -13,10 +13,13 @@ from numba import njit
 from cbr.typing import Ints
 from cbr_holdem.cards.numbering import UNKNOWN
 from cbr_holdem.situation import betting, history
-from cbr_holdem.situation.situations import Column, Situations
+from cbr_holdem.situation.situations import Column, Situations, look_at_cards
 from cbr_holdem.table.game import BOARD_CARDS, MOST_SEATS, Game
-from cbr_holdem.table.layout import ACTOR, BET, BOARD, HOLE, PAYOFF, SEATS, STREET, STRENGTH, WIDTH
+from cbr_holdem.table.layout import ACTOR, BET, BOARD, HOLE, PAYOFF, STREET, STRENGTH, WIDTH
 from cbr_holdem.table.rules import pot_of, raise_limits, to_call
+
+#: Amounts of a decision that are attributes of `Pending`.
+_MONEY = ("call", "raise_from", "raise_to", "chips", "own")
 
 
 class Pending(Situations):
@@ -46,8 +49,8 @@ class Pending(Situations):
             self._look()
         elif name == "bets":
             self.bets = np.concatenate([self._betting_now(), self._history()], axis=1)
-        elif name in {"call", "raise_from", "raise_to", "chips", "own"}:
-            money = np.empty((5, self.count), np.int64)
+        elif name in _MONEY:
+            money = tuple(np.empty((len(_MONEY), self.count), np.int64))
             _money(self._rows, self.which, self.game.terms, money)
             self.call, self.raise_from, self.raise_to, self.chips, self.own = money
         else:
@@ -89,7 +92,7 @@ class Pending(Situations):
         return np.clip(wanted, self.raise_from, self.raise_to)
 
     def seen(self) -> Ints:
-        """The tables as these players see them [n, WIDTH] (`cbr_holdem.table.rules`): with all that
+        """The tables as these players see them [n, WIDTH] (`cbr_holdem.table`): with all that
         was bet and done, and UNKNOWN for every card that they may not see."""
         out = np.empty((self.count, WIDTH), np.int64)
         _seen(self._rows, self.which, out)
@@ -99,12 +102,7 @@ class Pending(Situations):
 @njit(cache=True)
 def _cards(rows: Any, which: Any, place: Any, hole: Any, board: Any) -> None:
     for i in range(len(which)):
-        r = rows[which[i]]
-        place[i, 0], place[i, 1], place[i, 2] = r[STREET], r[ACTOR], r[SEATS]
-        for card in range(2):
-            hole[i, card] = r[HOLE + 2 * r[ACTOR] + card]
-        for card in range(5):
-            board[i, card] = r[BOARD + card] if card < BOARD_CARDS[r[STREET]] else UNKNOWN
+        look_at_cards(rows[which[i]], place[i], hole[i], board[i])
 
 
 @njit(cache=True)
@@ -121,12 +119,14 @@ def _history(rows: Any, which: Any, terms: Any, out: Any) -> None:
 
 @njit(cache=True)
 def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
+    """The amounts of `_MONEY` in chips, a row of `out` for each."""
+    call, raise_from, raise_to, chips, own = out
     for i in range(len(which)):
         r = rows[which[i]]
-        out[0, i] = to_call(r)
-        out[1, i], out[2, i] = raise_limits(r, terms)
-        out[3, i] = pot_of(r)
-        out[4, i] = r[BET + r[ACTOR]]
+        call[i] = to_call(r)
+        raise_from[i], raise_to[i] = raise_limits(r, terms)
+        chips[i] = pot_of(r)
+        own[i] = r[BET + r[ACTOR]]
 
 
 @njit(cache=True)

@@ -49,6 +49,12 @@ _REASONS = {
     _END: "is the last, and the hand is not over",
     _BOARD: "comes when cards of the board are missing",
 }
+#: What is kept of a decision while hands are replayed; `paid` are the chips put in before it.
+_MOVE = ("hand", "step", "action", "size", "paid")
+_HAND, _STEP, _ACTION, _SIZE_CLASS, _PAID_BEFORE = range(len(_MOVE))
+#: What is kept of each seat at the end of a hand; the payoff is in parts of a chip.
+_END_OF = ("payoff", "paid", "kind of end")
+_PAYOFF, _PAID, _KIND = range(len(_END_OF))
 _F, _C, _R, _SLASH, _ZERO, _NINE = (ord(letter) for letter in "fcr/09")
 _FIRST, _LAST = ord("A"), ord("J")
 
@@ -89,9 +95,9 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
     count = len(hands.place)
     decisions = int((hands.end - hands.start).sum())  # no action is shorter than a letter
     seen = Situations.empty(decisions)
-    moves = np.zeros((decisions, 5), np.int64)  # hand, step, action, size, chips put in before
+    moves = np.zeros((decisions, len(_MOVE)), np.int64)
     wrong = np.zeros((count, 2), np.int64)
-    ends = np.zeros((count, 3, MOST_SEATS), np.int64)  # payoff in parts, paid, kind of end
+    ends = np.zeros((count, len(_END_OF), MOST_SEATS), np.int64)
     tables = np.zeros((decisions if keep_tables else 0, WIDTH), np.int64)
     posted = (hands.terms, hands.seats, hands.stacks, hands.posts, hands.antes, hands.deck)
     total = _replay(
@@ -113,17 +119,18 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
         )
     bad = np.zeros(count, bool)
     bad[list(reasons)] = True
-    kept = np.flatnonzero(~bad[moves[:, 0]])
+    kept = np.flatnonzero(~bad[moves[:, _HAND]])
     chosen = moves[kept]
     situations = seen.take(kept)
-    own = result[chosen[:, 0], situations.place[:, 1]]
+    hand, step, action, size, paid = chosen.T
+    own = result[hand, situations.seat]
     return Replayed(
         situations,
-        hands.place[chosen[:, 0]],
-        chosen[:, 1],
-        chosen[:, 2],
-        chosen[:, 3],
-        (own + chosen[:, 4]) / hands.terms[chosen[:, 0], BET_SIZES],
+        hands.place[hand],
+        step,
+        action,
+        size,
+        (own + paid) / hands.terms[hand, BET_SIZES],
         hands.rejected | {int(hands.place[at]): reason for at, reason in reasons.items()},
         tables[kept] if keep_tables else None,
     )
@@ -190,13 +197,13 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             look(r, terms[h], place[d], bets[d], hole[d], board[d])
             if len(tables):
                 tables[d] = r
-            moves[d, 0] = h
-            moves[d, 1] = d - first
-            moves[d, 2] = _action(r, kind)
-            moves[d, 3] = -1
+            moves[d, _HAND] = h
+            moves[d, _STEP] = d - first
+            moves[d, _ACTION] = _action(r, kind)
+            moves[d, _SIZE_CLASS] = -1
             if kind == RAISE:
-                moves[d, 3] = size_of(r, terms[h], amount)
-            moves[d, 4] = r[PAID + seat]
+                moves[d, _SIZE_CLASS] = size_of(r, terms[h], amount)
+            moves[d, _PAID_BEFORE] = r[PAID + seat]
             act(r, terms[h], kind, amount)
         if code == _OK and r[ACTOR] >= 0:
             code = _END
@@ -207,10 +214,11 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             m = first
             continue
         for seat in range(r[SEATS]):
-            ends[h, 0, seat], ends[h, 1, seat] = r[PAYOFF + seat], r[PAID + seat]
+            ends[h, _PAYOFF, seat], ends[h, _PAID, seat] = r[PAYOFF + seat], r[PAID + seat]
             if not r[FOLDED] >> seat & 1:
                 seen_cards = r[HOLE + 2 * seat] < DECK
-                ends[h, 2, seat] = _ALONE if r[PLAYERS] == 1 else _SHOWN if seen_cards else _MUCKED
+                shown = _SHOWN if seen_cards else _MUCKED
+                ends[h, _KIND, seat] = _ALONE if r[PLAYERS] == 1 else shown
     return m
 
 
@@ -232,7 +240,7 @@ def _results(
     Where the log gives no result, cards that were not shown at a showdown have lost it, as far as
     somebody's were; a seat that might have won unseen has no result (NaN).
     """
-    played, paid, end = ends[:, 0] / PARTS, ends[:, 1], ends[:, 2]
+    played, paid, end = ends[:, _PAYOFF] / PARTS, ends[:, _PAID], ends[:, _KIND]
     mucked = end == _MUCKED
     unseen = mucked & (~(end == _SHOWN).any(axis=1, keepdims=True) | (played > -paid))
     result = np.where(unseen, np.nan, played)

@@ -35,6 +35,7 @@ from cbr_holdem.table.layout import ACTOR, BOARD, HOLE, SEATS, STREET
 Column = NDArray[np.float64]
 
 _PLACE = ("street", "seat", "seats")
+_STREET, _SEAT, _SEATS = range(len(_PLACE))
 _BETTING = (*betting.COLUMNS, *history.COLUMNS)
 _STRENGTH = (*STRENGTHS, "ihs", "ehs")
 _ON_STREET = {
@@ -47,16 +48,22 @@ COLUMNS = (*_PLACE, *_BETTING, *board.COLUMNS, *_ON_STREET, "hand_rank", *_STREN
 
 
 @njit(cache=True)
-def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
-    """All that the player to act at a table (a row) may see, into one row of each array."""
-    place[0], place[1], place[2] = r[STREET], r[ACTOR], r[SEATS]
-    middle = len(betting.COLUMNS)
-    betting.describe(r, terms, bets[:middle])
-    history.describe(r, terms, bets[middle:])
+def look_at_cards(r: Any, place: Any, hole: Any, board: Any) -> None:
+    """Where the player to act at a table (a row) sits, and the cards that he sees."""
+    place[_STREET], place[_SEAT], place[_SEATS] = r[STREET], r[ACTOR], r[SEATS]
     for card in range(2):
         hole[card] = r[HOLE + 2 * r[ACTOR] + card]
     for card in range(5):
         board[card] = r[BOARD + card] if card < BOARD_CARDS[r[STREET]] else UNKNOWN
+
+
+@njit(cache=True)
+def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
+    """All that the player to act at a table (a row) may see, into one row of each array."""
+    look_at_cards(r, place, hole, board)
+    middle = len(betting.COLUMNS)
+    betting.describe(r, terms, bets[:middle])
+    history.describe(r, terms, bets[middle:])
 
 
 @njit(cache=True)
@@ -116,7 +123,7 @@ class Situations(Mapping[str, Column]):
     def standing(self) -> Column:
         """Hand strength against one opponent, exact and without what may come: much quicker than
         the column `hs`, which is computed with the potential and rounded on the flop."""
-        shown = np.array(BOARD_CARDS)[np.maximum(self._street(), 0)]
+        shown = np.array(BOARD_CARDS)[np.maximum(self.street, 0)]
         return hand_strengths(self.hole, self.board, np.where(self._known(), shown, 0))
 
     def __getitem__(self, name: str) -> Column:
@@ -137,7 +144,7 @@ class Situations(Mapping[str, Column]):
         """The column, and those that are computed together with it."""
         groups: tuple[tuple[Any, Callable[[], dict[str, Column]]], ...] = (
             (_BETTING, self._betting),
-            (board.COLUMNS, lambda: self._texture("", np.maximum(self._street(), 0))),
+            (board.COLUMNS, lambda: self._texture("", np.maximum(self.street, 0))),
             (("hand_rank",), self._hand_rank),
             (_STRENGTH, self._strength),
             (_PLACE, self._place),
@@ -149,8 +156,15 @@ class Situations(Mapping[str, Column]):
             return self._texture(name, np.full(len(self.place), _ON_STREET[name][1]))
         raise NoSuchName("column", name, COLUMNS)
 
-    def _street(self) -> NDArray[np.int64]:
-        return self.place[:, 0]
+    @property
+    def street(self) -> NDArray[np.int64]:
+        """The street of each decision, 0 to 3, [n]; -1 where a hand is over."""
+        return self.place[:, _STREET]
+
+    @property
+    def seat(self) -> NDArray[np.int64]:
+        """The seat of each player to act, from the left of the button, [n]."""
+        return self.place[:, _SEAT]
 
     def _place(self) -> dict[str, Column]:
         found = np.where(self.place < 0, np.nan, self.place)
@@ -162,7 +176,7 @@ class Situations(Mapping[str, Column]):
     def _texture(self, name: str, street: NDArray[np.int64]) -> dict[str, Column]:
         """Of the board of that street, where it was dealt; `name` has the street at its end."""
         suffix = "_" + STREETS[_ON_STREET[name][1]] if name else ""
-        shown = np.array(BOARD_CARDS)[np.where(street <= self._street(), street, 0)]
+        shown = np.array(BOARD_CARDS)[np.where(street <= self.street, street, 0)]
         out = board.texture(self.board, shown)
         return {f"{column}{suffix}": out[:, i] for i, column in enumerate(board.COLUMNS)}
 
@@ -177,14 +191,14 @@ class Situations(Mapping[str, Column]):
     def _strength(self) -> dict[str, Column]:
         out = np.full((len(self.hole), len(STRENGTHS)), np.nan)
         for street in (1, 2, 3):
-            chosen = self._known() & (self._street() == street)
+            chosen = self._known() & (self.street == street)
             if chosen.any():
                 shown = self.board[chosen, : BOARD_CARDS[street]]
                 out[chosen] = _strengths(self.hole[chosen], shown)
         found = dict(zip(STRENGTHS, out.T, strict=True))
         ihs = found["hs"] ** self["opponents"]
         # On the river there is nothing to become.
-        ehs = ihs + (1 - ihs) * np.where(self._street() == 3, 0.0, found["ppot"])
+        ehs = ihs + (1 - ihs) * np.where(self.street == 3, 0.0, found["ppot"])
         return found | {"ihs": ihs, "ehs": ehs}
 
 

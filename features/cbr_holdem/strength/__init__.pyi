@@ -12,8 +12,12 @@ from .isomorphism import FLOP_CLASSES as FLOP_CLASSES
 from .isomorphism import class_numbers as class_numbers
 from .isomorphism import flop_classes as flop_classes
 from .isomorphism import hand_number as hand_number
+from .kernel import AHEAD as AHEAD
+from .kernel import BEHIND as BEHIND
+from .kernel import TIED as TIED
 from .kernel import count_later as count_later
 from .kernel import count_now as count_now
+from .kernel import strength_of_counts as strength_of_counts
 from .outs import quick_potential as quick_potential
 from .preflop import GROUPS as GROUPS
 from .preflop import RANKED as RANKED

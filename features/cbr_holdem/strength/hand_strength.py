@@ -26,10 +26,18 @@ from numpy.typing import NDArray
 from cbr import BadValue
 from cbr_holdem.cards.numbering import HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.chance import mixed
-from cbr_holdem.strength.kernel import count_later, count_now
+from cbr_holdem.strength.kernel import (
+    AHEAD,
+    BEHIND,
+    TIED,
+    count_later,
+    count_now,
+    strength_of_counts,
+)
 
-#: Columns of a batch of strengths.
+#: Columns of a batch of strengths, and their places.
 COLUMNS = ("hs", "ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2")
+_HS, _PPOT, _NPOT, _PPOT1, _NPOT1, _E_HS, _E_HS2 = range(len(COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -60,10 +68,10 @@ class Strength:
 
 @njit(cache=True)
 def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
-    behind = runouts * (now[2] + now[1] / 2)
-    ahead = runouts * (now[0] + now[1] / 2)
-    positive = matrix[2, 0] + matrix[2, 1] / 2 + matrix[1, 0] / 2
-    negative = matrix[0, 2] + matrix[0, 1] / 2 + matrix[1, 2] / 2
+    behind = runouts * (now[BEHIND] + now[TIED] / 2)
+    ahead = runouts * (now[AHEAD] + now[TIED] / 2)
+    positive = matrix[BEHIND, AHEAD] + matrix[BEHIND, TIED] / 2 + matrix[TIED, AHEAD] / 2
+    negative = matrix[AHEAD, BEHIND] + matrix[AHEAD, TIED] / 2 + matrix[TIED, BEHIND] / 2
     return positive / behind if behind else 0.0, negative / ahead if ahead else 0.0
 
 
@@ -71,31 +79,30 @@ def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
 def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
     """Fill now [3] and row [7] (as COLUMNS) for one hand."""
     count_now(hole, board, now)
-    total = now[0] + now[1] + now[2]
-    hs = (now[0] + now[1] / 2) / total
-    row[0] = hs
+    hs = strength_of_counts(now)
+    row[_HS] = hs
     if len(board) == 5:
-        row[1:5] = np.nan
-        row[5] = hs
-        row[6] = hs * hs
+        row[_PPOT] = row[_NPOT] = row[_PPOT1] = row[_NPOT1] = np.nan
+        row[_E_HS] = hs
+        row[_E_HS2] = hs * hs
         return
     matrix = np.zeros((3, 3), np.int64)
     moments = np.zeros(2)
     if len(board) == 3:
         count_later(hole, board, 1, matrix, moments)
-        row[3], row[4] = _potential(now, matrix, 45)
+        row[_PPOT1], row[_NPOT1] = _potential(now, matrix, 45)
         matrix[:] = 0
         moments[:] = 0
         count_later(hole, board, 2, matrix, moments)
-        row[1], row[2] = _potential(now, matrix, 990)
+        row[_PPOT], row[_NPOT] = _potential(now, matrix, 990)
     else:
         count_later(hole, board, 1, matrix, moments)
-        row[1], row[2] = _potential(now, matrix, 44)
-        row[3], row[4] = row[1], row[2]
+        row[_PPOT], row[_NPOT] = _potential(now, matrix, 44)
+        row[_PPOT1], row[_NPOT1] = row[_PPOT], row[_NPOT]
     # 990 opponents' hands on every river; each run-out counts twice their share.
     runouts = matrix.sum() / 990
-    row[5] = moments[0] / (2 * 990 * runouts)
-    row[6] = moments[1] / (4 * 990 * 990 * runouts)
+    row[_E_HS] = moments[0] / (2 * 990 * runouts)
+    row[_E_HS2] = moments[1] / (4 * 990 * 990 * runouts)
 
 
 @njit(cache=True)
@@ -114,7 +121,7 @@ def strength_of(hole: str | list[int], board: str | list[int]) -> Strength:
     own = cards(hole, "hand") if isinstance(hole, str) else list(hole)
     table = cards(board, "board") if isinstance(board, str) else list(board)
     verify_position(own, table)
-    now, row = np.empty(3, np.int64), np.empty(7)
+    now, row = np.empty(3, np.int64), np.empty(len(COLUMNS))
     _measure(np.array(own, np.uint8), np.array(table, np.uint8), now, row)
     return Strength(*now.tolist(), *row.tolist())
 
@@ -132,7 +139,7 @@ def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
     wrong = (together[:, 1:] == together[:, :-1]).any(axis=1) | (together[:, -1] > 51)
     if wrong.any():
         raise BadValue(f"row {int(wrong.argmax())} has a card twice, or a number above 51")
-    out = np.empty((len(holes), 7))
+    out = np.empty((len(holes), len(COLUMNS)))
     _measure_all(holes, boards, out)
     return out
 
@@ -170,13 +177,13 @@ def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
             continue
         first[at] = i
         count_now(holes[i], boards[i, : shown[i]], now)
-        out[i] = (now[0] + now[1] / 2) / (now[0] + now[1] + now[2])
+        out[i] = strength_of_counts(now)
 
 
 def board_strengths(board: str | list[int]) -> NDArray[np.float64]:
     """Strengths [1326, 7] of every hand (`HANDS`) on a board; NaN for hands that share a card."""
     table = cards(board, "board") if isinstance(board, str) else list(board)
-    out = np.full((len(HANDS), 7), np.nan)
+    out = np.full((len(HANDS), len(COLUMNS)), np.nan)
     free = ~np.isin(HANDS, table).any(axis=1)
     boards = np.tile(np.array(table, np.uint8), (int(free.sum()), 1))
     out[free] = strengths(HANDS[free], boards)

@@ -6,23 +6,57 @@ of 26 types: a rank in the suit, or a rank outside it with the number of such ca
 Opponents' hands and run-outs are pairs of types, counted by multiplicity: about 300 run-outs and
 100 hands on a flop, in place of 1,081 and 990.
 
-A relation is 0 (we are ahead), 1 (tied) or 2 (behind).
+A relation is AHEAD (our hand is better), TIED or BEHIND.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from cbr_holdem.cards.evaluator import FLUSH_STRENGTH, RANK_NUMBERS, few_strength, seven_strength
 
+AHEAD, TIED, BEHIND = 0, 1, 2
+
 #: Keys of the ranks, as 64-bit numbers that add up to a hand's key.
 _KEYS = RANK_NUMBERS.astype(np.uint64)
 #: The 91 pairs of ranks, and the sums of their keys.
 _LOW, _HIGH = np.triu_indices(13)
 _PAIR_KEYS = _KEYS[_LOW] + _KEYS[_HIGH]
+
+
+class _Position(NamedTuple):
+    """A hand on a board: its cards, the sum of the board's rank keys, how many cards of each suit
+    are on the board, which of the 52 cards are seen, and how many board cards are to come."""
+
+    hole: Any
+    board: Any
+    key: Any
+    suits: Any
+    seen: Any
+    more: Any
+
+
+class _Board(NamedTuple):
+    """A board as hands are compared on it: the sum of its rank keys, the suit that can flush (-1:
+    none), the ranks of that suit as bits, how many they are, and its cards with a hand's."""
+
+    key: Any
+    suit: Any
+    mask: Any
+    held: Any
+    cards: Any
+
+
+class _Now(NamedTuple):
+    """How we stand before the cards to come: relation[x, y] to an opponent with cards of types x
+    and y, the 91 pairs of ranks in the order of their relation, and where each relation ends."""
+
+    relation: Any
+    order: Any
+    ends: Any
 
 
 @njit(cache=True)
@@ -39,8 +73,9 @@ def _pairs(x: Any, y: Any, counts: Any) -> Any:
 
 
 @njit(cache=True)
-def _setting(hole: Any, board: Any, suits: Any, seen: Any) -> Any:
-    """Fill suits[s] (board cards of each suit) and seen[card]; the sum of the board's rank keys."""
+def _position(hole: Any, board: Any, more: Any) -> Any:
+    suits = np.zeros(4, np.int64)
+    seen = np.zeros(52, np.bool_)
     key = np.uint64(0)
     for card in board:
         suits[card & 3] += 1
@@ -48,7 +83,7 @@ def _setting(hole: Any, board: Any, suits: Any, seen: Any) -> Any:
         key += _KEYS[card >> 2]
     for card in hole:
         seen[card] = True
-    return key
+    return _Position(hole, board, key, suits, seen, more)
 
 
 @njit(cache=True)
@@ -72,19 +107,20 @@ def _mask(board: Any, suit: Any) -> Any:
 
 
 @njit(cache=True)
-def _own(hole: Any, key: Any, suit: Any, mask: Any, held: Any, cards: Any) -> Any:
-    """Strength of our hand with a board of this key and these ranks (mask, held) of the suit."""
+def _own(hole: Any, board: Any) -> Any:
+    """Strength of our hand on a board."""
+    key, mask, held = board.key, board.mask, board.held
     for card in hole:
         key += _KEYS[card >> 2]
-        if card & 3 == suit:
+        if card & 3 == board.suit:
             mask |= 1 << (card >> 2)
             held += 1
-    return FLUSH_STRENGTH[mask] if held >= 5 else _by_ranks(key, cards)
+    return FLUSH_STRENGTH[mask] if held >= 5 else _by_ranks(key, board.cards)
 
 
 @njit(cache=True)
 def _relation(mine: Any, theirs: Any) -> Any:
-    return 0 if mine > theirs else (1 if mine == theirs else 2)
+    return AHEAD if mine > theirs else (TIED if mine == theirs else BEHIND)
 
 
 @njit(cache=True)
@@ -97,28 +133,33 @@ def _flush_suit(suits: Any, least: Any) -> Any:
 
 
 @njit(cache=True)
-def _relations_now(hole: Any, board: Any, key: Any, suits: Any, relation: Any) -> None:
-    """relation[x, y] now to an opponent with cards of types x, y (of the suit that can flush)."""
-    suit = _flush_suit(suits, 3)
-    mask = _mask(board, suit)
-    held = suits[suit] if suit >= 0 else 0
-    cards = len(board) + 2
-    mine = _own(hole, key, suit, mask, held, cards)
-    for a in range(13):
-        for b in range(13):
-            plain = _relation(mine, _by_ranks(key + _KEYS[a] + _KEYS[b], cards))
-            for x in range(2):
-                for y in range(2):
-                    found = plain
-                    if suit >= 0 and held + x + y >= 5:
-                        with_a = mask | (x << a)
-                        found = _relation(mine, FLUSH_STRENGTH[with_a | (y << b)])
-                    relation[13 * x + a, 13 * y + b] = found
+def _board_now(position: Any) -> Any:
+    """The board that shows."""
+    suit = _flush_suit(position.suits, 3)
+    held = position.suits[suit] if suit >= 0 else 0
+    mask = _mask(position.board, suit)
+    return _Board(position.key, suit, mask, held, len(position.board) + 2)
 
 
 @njit(cache=True)
-def _order_pairs(relation: Any, order: Any, ends: Any) -> None:
-    """Rank pairs by what we are to them now, so that a whole run of them has one relation."""
+def _stand_now(position: Any) -> Any:
+    """How we stand on the board that shows, as `_Now`."""
+    board = _board_now(position)
+    mine = _own(position.hole, board)
+    relation = np.empty((26, 26), np.int64)
+    for a in range(13):
+        for b in range(13):
+            key = board.key + _KEYS[a] + _KEYS[b]
+            plain = _relation(mine, _by_ranks(key, board.cards))
+            for x in range(2):
+                for y in range(2):
+                    found = plain
+                    if board.suit >= 0 and board.held + x + y >= 5:
+                        with_a = board.mask | (x << a)
+                        found = _relation(mine, FLUSH_STRENGTH[with_a | (y << b)])
+                    relation[13 * x + a, 13 * y + b] = found
+    order = np.empty(91, np.int64)
+    ends = np.empty(3, np.int64)
     at = 0
     for wanted in range(3):
         for pair in range(91):
@@ -126,35 +167,26 @@ def _order_pairs(relation: Any, order: Any, ends: Any) -> None:
                 order[at] = pair
                 at += 1
         ends[wanted] = at
+    return _Now(relation, order, ends)
 
 
 @njit(cache=True)
-def _count_opponents(
-    mine: Any,
-    key: Any,
-    mask: Any,
-    held: Any,
-    cards: Any,
-    counts: Any,
-    relation: Any,
-    order: Any,
-    ends: Any,
-    weight: Any,
-    matrix: Any,
-) -> Any:
+def _count_opponents(mine: Any, board: Any, counts: Any, now: Any, weight: Any, matrix: Any) -> Any:
     """Add every opponent's hand to matrix[now, later], `weight` times; twice our share of wins.
 
-    The board is complete for this look: rank key, and ranks (mask, held) of the suit.
+    Our hand has the strength `mine` on the board, and `counts` [26] cards of each type are left.
     """
-    one = held >= 4  # one card of the suit is enough for a flush
-    both = held >= 3
+    # Arrays are taken out of their tuple once: in a loop that would cost more than the loop.
+    relation, order, ends = now
+    mask, held = board.mask, board.held
+    one, both = held >= 4, held >= 3  # so many cards of the suit are enough for a flush
     share = 0
     at = 0
-    for now in range(3):
+    for before in range(3):
         ahead = 0
         tied = 0
         every = 0
-        while at < ends[now]:
+        while at < ends[before]:
             pair = order[at]
             at += 1
             a, b = _LOW[pair], _HIGH[pair]
@@ -167,54 +199,128 @@ def _count_opponents(
                     hands += counts[a] * counts[13 + b] + counts[13 + a] * counts[b]
                     if not both:
                         hands += counts[13 + a] * counts[13 + b]
-            theirs = FLUSH_STRENGTH[mask] if held == 5 else _by_ranks(key + _PAIR_KEYS[pair], cards)
+            if held == 5:
+                theirs = FLUSH_STRENGTH[mask]
+            else:
+                theirs = _by_ranks(board.key + _PAIR_KEYS[pair], board.cards)
             every += hands
             ahead += hands * (mine > theirs)
             tied += hands * (mine == theirs)
         share += 2 * ahead + tied
-        matrix[now, 0] += weight * ahead
-        matrix[now, 1] += weight * tied
-        matrix[now, 2] += weight * (every - ahead - tied)
+        matrix[before, AHEAD] += weight * ahead
+        matrix[before, TIED] += weight * tied
+        matrix[before, BEHIND] += weight * (every - ahead - tied)
     if both:
-        for a in range(13):
-            if counts[13 + a] == 0:
-                continue
-            with_a = mask | (1 << a)
-            if one:
-                later = _relation(mine, FLUSH_STRENGTH[with_a])
-                for b in range(13):
-                    share += counts[b] * (2 - later)
-                    matrix[relation[13 + a, b], later] += weight * counts[b]
-            for b in range(a + 1, 13):
-                if counts[13 + b]:
-                    later = _relation(mine, FLUSH_STRENGTH[with_a | (1 << b)])
-                    share += 2 - later
-                    matrix[relation[13 + a, 13 + b], later] += weight
+        share += _count_flushes(mine, board, counts, relation, weight, matrix)
+    return share
+
+
+@njit(cache=True)
+def _count_flushes(
+    mine: Any, board: Any, counts: Any, relation: Any, weight: Any, matrix: Any
+) -> Any:
+    """The same for the opponents' hands that make a flush."""
+    share = 0
+    for a in range(13):
+        if counts[13 + a] == 0:
+            continue
+        with_a = board.mask | (1 << a)
+        if board.held >= 4:
+            later = _relation(mine, FLUSH_STRENGTH[with_a])
+            for b in range(13):
+                share += counts[b] * (2 - later)
+                matrix[relation[13 + a, b], later] += weight * counts[b]
+        for b in range(a + 1, 13):
+            if counts[13 + b]:
+                later = _relation(mine, FLUSH_STRENGTH[with_a | (1 << b)])
+                share += 2 - later
+                matrix[relation[13 + a, 13 + b], later] += weight
     return share
 
 
 @njit(cache=True)
 def _one_runout(
-    hole: Any,
-    key: Any,
-    suit: Any,
-    mask: Any,
-    held: Any,
-    cards: Any,
-    counts: Any,
-    relation: Any,
-    order: Any,
-    ends: Any,
-    weight: Any,
-    matrix: Any,
-    moments: Any,
+    hole: Any, board: Any, counts: Any, now: Any, weight: Any, matrix: Any, moments: Any
 ) -> None:
-    mine = _own(hole, key, suit, mask, held, cards)
-    twice = _count_opponents(
-        mine, key, mask, held, cards, counts, relation, order, ends, weight, matrix
-    )
+    twice = _count_opponents(_own(hole, board), board, counts, now, weight, matrix)
     moments[0] += weight * twice
     moments[1] += weight * twice * twice
+
+
+@njit(cache=True)
+def _runouts_by_ranks(position: Any) -> Any:
+    """How many run-outs there are of each pair of ranks, [13, 14]; 13 stands for no second card."""
+    counts = np.empty(26, np.int64)
+    _types(-1, position.seen, counts)
+    found = np.zeros((13, 14), np.int64)
+    for a in range(13):
+        if position.more == 1:
+            found[a, 13] = counts[a]
+        else:
+            for b in range(a, 13):
+                found[a, b] = _pairs(a, b, counts)
+    return found
+
+
+@njit(cache=True)
+def _flush_runouts(
+    position: Any, suit: Any, now: Any, left: Any, matrix: Any, moments: Any
+) -> None:
+    """Count the run-outs that make a flush of the suit possible, and take them out of `left`."""
+    counts = np.empty(26, np.int64)
+    _types(suit, position.seen, counts)
+    hole, board, key, suits, _seen, more = position
+    mask, one, cards = _mask(board, suit), more == 1, len(board) + more + 2
+    for x in range(26):
+        # 26 stands for no second card.
+        for y in range(26 if one else x, 27 if one else 26):
+            second = y < 26
+            held = suits[suit] + (x >= 13) + (second and y >= 13)
+            ways = _pairs(x, y, counts) if second else counts[x]
+            if held < 3 or ways == 0:
+                continue
+            a = x % 13
+            b = y % 13 if second else 13
+            left[min(a, b), max(a, b)] -= ways
+            full_key = key + _KEYS[a]
+            with_both = mask
+            if x >= 13:
+                with_both |= 1 << a
+            counts[x] -= 1
+            if second:
+                full_key += _KEYS[b]
+                if y >= 13:
+                    with_both |= 1 << b
+                counts[y] -= 1
+            full = _Board(full_key, suit, with_both, held, cards)
+            _one_runout(hole, full, counts, now, ways, matrix, moments)
+            counts[x] += 1
+            if second:
+                counts[y] += 1
+
+
+@njit(cache=True)
+def _rank_runouts(position: Any, now: Any, left: Any, matrix: Any, moments: Any) -> None:
+    """Count the run-outs in which ranks alone matter."""
+    counts = np.empty(26, np.int64)
+    _types(-1, position.seen, counts)
+    hole, board, key, _suits, _seen, more = position
+    cards = len(board) + more + 2
+    for a in range(13):
+        for b in range(a, 14):
+            ways = left[a, b]
+            if ways == 0:
+                continue
+            full_key = key + _KEYS[a]
+            counts[a] -= 1
+            if b < 13:
+                full_key += _KEYS[b]
+                counts[b] -= 1
+            full = _Board(full_key, -1, 0, 0, cards)
+            _one_runout(hole, full, counts, now, ways, matrix, moments)
+            counts[a] += 1
+            if b < 13:
+                counts[b] += 1
 
 
 @njit(cache=True)
@@ -224,117 +330,31 @@ def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> 
     matrix int64 [3, 3] and moments float64 [2] are added to; moments get the sums over run-outs of
     (2 ahead + tied) and of its square.
     """
-    suits = np.zeros(4, np.int64)
-    seen = np.zeros(52, np.bool_)
-    key = _setting(hole, board, suits, seen)
-    relation = np.empty((26, 26), np.int64)
-    _relations_now(hole, board, key, suits, relation)
-    order = np.empty(91, np.int64)
-    ends = np.empty(3, np.int64)
-    _order_pairs(relation, order, ends)
-    cards = len(board) + more + 2
-    counts = np.empty(26, np.int64)
-    # Run-outs by ranks alone; those that make a flush possible are taken out below.
-    plain = np.zeros((13, 14), np.int64)
-    _types(-1, seen, counts)
-    for a in range(13):
-        if more == 1:
-            plain[a, 13] = counts[a]
-        else:
-            for b in range(a, 13):
-                plain[a, b] = _pairs(a, b, counts)
+    position = _position(hole, board, more)
+    now = _stand_now(position)
+    left = _runouts_by_ranks(position)
     for suit in range(4):
-        if suits[suit] + more < 3:
-            continue
-        _types(suit, seen, counts)
-        mask = _mask(board, suit)
-        for x in range(26):
-            # 26 stands for no second card.
-            for y in range(26 if more == 1 else x, 27 if more == 1 else 26):
-                second = y < 26
-                held = suits[suit] + (x >= 13) + (second and y >= 13)
-                ways = _pairs(x, y, counts) if second else counts[x]
-                if held < 3 or ways == 0:
-                    continue
-                a = x % 13
-                b = y % 13 if second else 13
-                plain[min(a, b), max(a, b)] -= ways
-                board_key = key + _KEYS[a]
-                with_both = mask
-                if x >= 13:
-                    with_both |= 1 << a
-                counts[x] -= 1
-                if second:
-                    board_key += _KEYS[b]
-                    if y >= 13:
-                        with_both |= 1 << b
-                    counts[y] -= 1
-                _one_runout(
-                    hole,
-                    board_key,
-                    suit,
-                    with_both,
-                    held,
-                    cards,
-                    counts,
-                    relation,
-                    order,
-                    ends,
-                    ways,
-                    matrix,
-                    moments,
-                )
-                counts[x] += 1
-                if second:
-                    counts[y] += 1
-    _types(-1, seen, counts)
-    for a in range(13):
-        for b in range(a, 14):
-            ways = plain[a, b]
-            if ways == 0:
-                continue
-            board_key = key + _KEYS[a]
-            counts[a] -= 1
-            if b < 13:
-                board_key += _KEYS[b]
-                counts[b] -= 1
-            _one_runout(
-                hole,
-                board_key,
-                -1,
-                0,
-                0,
-                cards,
-                counts,
-                relation,
-                order,
-                ends,
-                ways,
-                matrix,
-                moments,
-            )
-            counts[a] += 1
-            if b < 13:
-                counts[b] += 1
+        if position.suits[suit] + more >= 3:
+            _flush_runouts(position, suit, now, left, matrix, moments)
+    _rank_runouts(position, now, left, matrix, moments)
 
 
 @njit(cache=True)
-def count_now(hole: Any, board: Any, now: Any) -> None:
-    """Count opponents' hands that we beat, tie and lose to now: int64 [3]."""
-    suits = np.zeros(4, np.int64)
-    seen = np.zeros(52, np.bool_)
-    key = _setting(hole, board, suits, seen)
-    suit = _flush_suit(suits, 3)
+def count_now(hole: Any, board: Any, out: Any) -> None:
+    """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now: int64 [3]."""
+    position = _position(hole, board, 0)
+    shown = _board_now(position)
     counts = np.empty(26, np.int64)
-    _types(suit, seen, counts)
-    held = suits[suit] if suit >= 0 else 0
-    mask = _mask(board, suit)
-    cards = len(board) + 2
-    mine = _own(hole, key, suit, mask, held, cards)
-    relation = np.zeros((26, 26), np.int64)
+    _types(shown.suit, position.seen, counts)
+    # All pairs of ranks as one relation: the first row of the matrix gets every hand.
+    now = _Now(np.zeros((26, 26), np.int64), np.arange(91), np.full(3, 91))
     matrix = np.zeros((3, 3), np.int64)
-    ends = np.full(3, 91)
-    order = np.arange(91)
-    _count_opponents(mine, key, mask, held, cards, counts, relation, order, ends, 1, matrix)
-    for later in range(3):
-        now[later] = matrix[0, later]
+    _count_opponents(_own(hole, shown), shown, counts, now, 1, matrix)
+    for relation in range(3):
+        out[relation] = matrix[0, relation]
+
+
+@njit(cache=True)
+def strength_of_counts(now: Any) -> Any:
+    """Hand strength against one opponent: the share of hands we are ahead of, a tie being half."""
+    return (now[AHEAD] + now[TIED] / 2) / (now[AHEAD] + now[TIED] + now[BEHIND])

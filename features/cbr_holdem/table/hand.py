@@ -13,9 +13,10 @@ that it was its turn.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from cbr import BadValue, CbrError
 from cbr_holdem.table.game import MOST_SEATS, Game
@@ -23,6 +24,7 @@ from cbr_holdem.table.game import MOST_SEATS, Game
 _ACTIONS = re.compile(r"(?:[A-J]?(?:[fc]|r\d{0,15})|/)*\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _FIELDS = 9
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Hand:
             board=board,
             actions=actions,
             players=tuple(fields[_FIELDS:]),
-            result=_decimals(result, seats) if result else None,
+            result=_read_each(float, result, seats, "results", "numbers") if result else None,
             unit=unit,
             number=number,
         )
@@ -167,20 +169,17 @@ def _short(amount: float) -> str:
 
 
 def _whole(text: str, seats: int, what: str) -> tuple[int, ...]:
+    return _read_each(int, text, seats, what, "whole numbers")
+
+
+def _read_each(
+    read: Callable[[str], Number], text: str, seats: int, what: str, form: str
+) -> tuple[Number, ...]:
+    """One number for each seat."""
     try:
-        found = tuple(map(int, text.split(",")))
+        found = tuple(map(read, text.split(",")))
     except ValueError:
-        raise BadValue(f"{what} {text[:60]!r} are not whole numbers") from None
+        raise BadValue(f"{what} {text[:60]!r} are not {form}") from None
     if len(found) != seats:
         raise BadValue(f"{len(found)} {what} for {seats} players")
-    return found
-
-
-def _decimals(text: str, seats: int) -> tuple[float, ...]:
-    try:
-        found = tuple(map(float, text.split(",")))
-    except ValueError:
-        raise BadValue(f"result {text[:60]!r} is not in numbers") from None
-    if len(found) != seats:
-        raise BadValue(f"{len(found)} results for {seats} players")
     return found

@@ -178,6 +178,16 @@ def _read_all(text: Any, first: Any, last: Any, found: Any) -> None:
 
 
 @njit(cache=True)
+def _digits(text: Any, i: Any, stop: Any, amount: Any, digits: Any) -> Any:
+    """A number gone on with by the digits from here: it, how many digits it has, where they end."""
+    while i < stop and _ZERO <= text[i] <= _NINE:
+        amount = 10 * amount + (text[i] - _ZERO)
+        digits += 1
+        i += 1
+    return amount, digits, i
+
+
+@njit(cache=True)
 def _whole(text: Any, i: Any, stop: Any, seats: Any, least: Any, out: Any) -> Any:
     """Whole numbers between commas, one for each seat, none less than `least`."""
     seat = 0
@@ -186,12 +196,7 @@ def _whole(text: Any, i: Any, stop: Any, seats: Any, least: Any, out: Any) -> An
         if i < stop and text[i] == _MINUS:
             sign = -1
             i += 1
-        amount = np.int64(0)
-        digits = 0
-        while i < stop and _ZERO <= text[i] <= _NINE:
-            amount = 10 * amount + (text[i] - _ZERO)
-            digits += 1
-            i += 1
+        amount, digits, i = _digits(text, i, stop, np.int64(0), 0)
         amount *= sign
         if seat >= seats or digits < 1 or digits > 15 or (i < stop and text[i] != _COMMA):
             return False
@@ -212,19 +217,13 @@ def _parts(text: Any, i: Any, stop: Any, seats: Any, out: Any) -> Any:
         if i < stop and text[i] == _MINUS:
             sign = -1.0
             i += 1
-        amount = np.int64(0)
-        digits = 0
-        scale = 0.0  # of the next digit after the point
+        amount, digits, i = _digits(text, i, stop, np.int64(0), 0)
         part = 1.0
-        while i < stop and (_ZERO <= text[i] <= _NINE or (text[i] == _POINT and scale == 0.0)):
-            if text[i] == _POINT:
-                scale = 1.0
-            else:
-                amount = 10 * amount + (text[i] - _ZERO)
-                digits += 1
-                if scale:
-                    part *= 10.0
-            i += 1
+        if i < stop and text[i] == _POINT:
+            point, before = i, digits
+            amount, digits, i = _digits(text, point + 1, stop, amount, digits)
+            for _ in range(digits - before):
+                part *= 10.0
         if seat >= seats or digits < 1 or digits > 17 or (i < stop and text[i] != _COMMA):
             return False
         out[seat] = sign * amount / part
