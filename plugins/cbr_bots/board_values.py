@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from cbr.typing import Ints
 from cbr_holdem.cards import DECK, FLUSH_STRENGTH, HANDS, RANK_NUMBERS, few_strength, seven_strength
