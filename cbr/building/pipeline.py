@@ -206,7 +206,7 @@ class _Writer:
                 raise BadValue(place)
 
     def finish(self, paths: Sequence[str | Path]) -> None:
-        """Say what is lacking; an error if there is nothing at all."""
+        """Note solutions that are missing; raise if nothing at all was built."""
         report = self.report
         if not (report.cases or report.hidden or report.known):
             if self.first_reason:
@@ -222,13 +222,13 @@ class _Writer:
 
 def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -> Iterator[str]:
     """A sentence for each solution that stages should have and have not."""
-    lacking: dict[tuple[str, str], list[str]] = {}
+    missing: dict[tuple[str, str], list[str]] = {}
     for case_type in case_types:
         if case_type.if_missing and base.count(case_type.stage):
             for solution, meaning in case_type.if_missing.items():
                 if not base.has_solution(case_type.stage, solution):
-                    lacking.setdefault((solution, meaning), []).append(case_type.stage)
-    for (solution, meaning), stages in lacking.items():
+                    missing.setdefault((solution, meaning), []).append(case_type.stage)
+    for (solution, meaning), stages in missing.items():
         apart = any(base.has_hidden_solution(stage, solution) for stage in stages)
         seen = " (hidden decisions have)" if apart else ""
         if not apart and not known_only:

@@ -148,7 +148,7 @@ def reuse(
 ) -> Proposal:
     """Propose a solution from what was retrieved; only `allowed` ones, where given.
 
-    `lacking` are the stage's hidden solutions, which get the chances that they have elsewhere.
+    `lacking` are the stage's hidden solutions: they get the rate at which all decisions take them.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
@@ -214,7 +214,7 @@ def reuse_many(
 ) -> Floats:
     """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
 
-    `hidden` is how often hidden solutions are taken by each target. Where no retrieved case has an
+    `hidden` are the rates of hidden solutions in each situation. Where no retrieved case has an
     allowed solution, all that are allowed are equally likely.
     """
     spec = Spec.parse(policy or retrieved.case_type.reuse)
