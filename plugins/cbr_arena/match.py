@@ -254,15 +254,15 @@ def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
-    told = _figures(match, room)
+    figures = _figures(match, room)
     session = np.arange(len(deals)) // match.session if room.remembered else None
     return Played(
-        result, squares, counts, in_all, room.faults, told, hands, on_average, luck, session
+        result, squares, counts, in_all, room.faults, figures, hands, on_average, luck, session
     )
 
 
 def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
-    """What bots tell of what they did since they were last asked."""
+    """What bots report of their play since this was last called."""
     specs = dict.fromkeys(player.spec for player in match.players)
     found = {}
     for spec, bot in zip(specs, room.bots, strict=True):

@@ -1,4 +1,4 @@
-"""Bots that can say why: what they were asked in a hand, kept to be explained."""
+"""Decisions of bots that can explain themselves, kept while a hand is played."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, MOVES, STREET, STR
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What a bot was asked: the table as its seat saw it [1, WIDTH], and what it remembered."""
+    """A decision of a bot: the table as its seat saw it [1, WIDTH], and what it remembered."""
 
     bot: Any
     seen: NDArray[np.int64]
@@ -58,10 +58,10 @@ class Decision:
 
 
 class Watched:
-    """A bot as it is, but what it is asked goes into a list."""
+    """A bot as it is, but its decisions go into a list."""
 
-    def __init__(self, bot: Any, asked: list[Decision]) -> None:
-        self._bot, self._asked = bot, asked
+    def __init__(self, bot: Any, decisions: list[Decision]) -> None:
+        self._bot, self._decisions = bot, decisions
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._bot, name)
@@ -69,7 +69,7 @@ class Watched:
     def act(self, situations: Pending, memory: Any, chance: Any) -> Any:
         kept = None if memory is None else memory.copy()
         seen = situations.seen()
-        self._asked += [
+        self._decisions += [
             Decision(
                 self._bot,
                 seen[at : at + 1],

@@ -121,7 +121,7 @@ def test_what_each_is_told() -> None:
     ],
 )
 def test_what_is_no_state(text: str) -> None:
-    with pytest.raises(BadValue, match="is no match state"):
+    with pytest.raises(BadValue, match="is not a match state"):
         MatchState.read(text)
 
 
@@ -132,7 +132,7 @@ def test_what_is_no_state(text: str) -> None:
         ("MATCHSTATE:1:7::|AhKd|", "a game for 2"),
         ("MATCHSTATE:2:7::|AhKd", "a game for 2"),
         ("MATCHSTATE:0:7::|AhKd", "own cards"),
-        ("MATCHSTATE:1:7::|AhZz", "is no card"),
+        ("MATCHSTATE:1:7::|AhZz", "is not a card"),
         ("MATCHSTATE:1:7::AhKs|AhKd", "Ah is twice"),
         ("MATCHSTATE:1:7:rc/:|AhKd/Ah4c2h", "Ah is twice"),
         ("MATCHSTATE:1:7:rc:|AhKd", "do not fit"),
