@@ -106,16 +106,16 @@ class Screen:
     ) -> None:
         """Why bots did what they did, each with the cards that it had."""
         for decision in decisions:
-            name = self.names[seats[decision.seat]]
+            name = self.names[seats[decision.view.seat]]
             done = Text()
             done.append(name, "bold")
             if decision.move < len(moves):
                 done.append(f" {action(moves[decision.move], name)}", "bold")
-            done.append(f"   {decision.street}   ", _SOFT)
-            done.append_text(self._cards(decision.hole))
-            if decision.board:
+            done.append(f"   {decision.view.street}   ", _SOFT)
+            done.append_text(self._cards(decision.view.hole))
+            if decision.view.board:
                 done.append("  on  ", _SOFT)
-                done.append_text(self._cards(decision.board))
+                done.append_text(self._cards(decision.view.board))
             self._print(done)
             self._print(Padding(Text(decision.why()), (0, 0, 0, 2)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,8 @@ from numpy.typing import NDArray
 
 from cbr.errors import CbrError
 from cbr.plugging import guarded
-from cbr_holdem.cards import names
-from cbr_holdem.situation import Pending
-from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, MOVES, STREET, STREETS, Game
+from cbr_holdem.situation import Pending, View
+from cbr_holdem.table import MOVES, Game
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,30 +25,17 @@ class Decision:
     memory: Any
 
     @property
-    def seat(self) -> int:
-        return int(self.seen[0, ACTOR])
-
-    @property
     def move(self) -> int:
         """Which move of the hand it is, from 0."""
         return int(self.seen[0, MOVES])
 
-    @property
-    def street(self) -> str:
-        return STREETS[int(self.seen[0, STREET])]
-
-    @property
-    def hole(self) -> str:
-        at = HOLE + 2 * self.seat
-        return names(self.seen[0, at : at + 2])
-
-    @property
-    def board(self) -> str:
-        shown = BOARD_CARDS[int(self.seen[0, STREET])]
-        return names(self.seen[0, BOARD : BOARD + shown])
+    @cached_property
+    def view(self) -> View:
+        """The table as the bot's seat saw it."""
+        return View(self.seen, self.game)
 
     def why(self) -> str:
-        """What the bot says to it; a sentence about what failed, if it fails."""
+        """The bot's explanation; a sentence about what failed, if it fails."""
         situations = Pending(self.seen, self.game, np.zeros(1, np.int64))
         try:
             with guarded("explaining"):
