@@ -346,7 +346,7 @@ FOLDED = [line("0:0::2c2d|"), line("0:0:f:2c2d|")]
         ([line("1:0:cc/:|AhKd/2c3c4c"), line("1:0:cc/c:|AhKd/2c3c5c")], "does not go on from"),
         ([FIRST, line("1:0:c:Ah2d|AhKd")], "Ah is twice"),
         ([*FOLDED, line("0:0:fc:2c2d|")], "the hand is over"),
-        ([line("1:0::|AhKd|")], "no state of a game for 2"),
+        ([line("1:0::|AhKd|")], "not a state of a game for 2"),
         ([line("1:0:rrrr:|AhKd")], "a raise is not legal"),
         ([line("1:0:r50:|AhKd")], "without an amount"),
         ([line("0:0::|AhKd")], "own cards"),

@@ -344,7 +344,7 @@ def test_all_numbers_of_seats_ship() -> None:
         ("firstPlayer = 2 1 1 1\n", "", "firstplayer of the game is"),
         ("blind = 10 5", "blind = 10 5\nstack = 0 100", "a stack is 0"),
         ("blind = 10 5", "blind = 10 5\nstack = 100", "1 stacks for 2"),
-        ("END", "\udcff", "no game definition"),
+        ("END", "\udcff", "not a game definition"),
     ],
 )
 def test_a_definition_that_cannot_be_played(tmp_path: Any, old: str, new: str, says: str) -> None:
