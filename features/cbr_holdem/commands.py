@@ -66,9 +66,9 @@ def odds(
     The first hand or range is ours. Without --opponents a single hand plays one opponent with any
     hand. Counts every deal where that is cheap, else draws deals until the error is reached.
     """
-    from cbr import BadValue
-
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
+    if strength:
+        _verify_one_position(hands[0], board)
     helper = _compile_strength() if strength else None
     with waiting(_COMPILING):
         from cbr_holdem.strength.equity import odds as compute
@@ -79,8 +79,6 @@ def odds(
         players = compute(hands, board, opponents=rivals, error=error, seed=seed)
     found = dataclasses.asdict(players[0])
     if strength:
-        if not board:
-            raise BadValue("--strength needs a --board")
         if helper is not None:
             with waiting(_COMPILING):
                 helper.wait(120)
@@ -120,13 +118,20 @@ def _compile_strength() -> subprocess.Popen[bytes] | None:
     return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
 
 
-def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
-    from cbr import BadValue
+def _verify_one_position(hand: str, board: str) -> None:
+    """Whether --strength can say something, before anything is dealt."""
+    from cbr.errors import BadValue
     from cbr_holdem.cards.ranges import hands_of
-    from cbr_holdem.strength.hand_strength import strength_of
 
+    if not board:
+        raise BadValue("--strength needs a --board")
     if len(hands_of(hand)) != 1:
         raise BadValue(f"--strength is for one hand such as AhKs, not for the range {hand!r}")
+
+
+def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
+    from cbr_holdem.strength.hand_strength import strength_of
+
     with waiting(_COMPILING):
         found = strength_of(hand, board)
     values = {"ihs": found.ihs(opponents), "ehs": found.ehs(opponents)}

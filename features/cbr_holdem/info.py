@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cbr import Casebase
+from cbr.store import Casebase
+from cbr_holdem.table.hand import players_in
 
 
 def actions(casebase: Casebase) -> dict[str, dict[str, dict[str, int]]]:
@@ -17,5 +18,5 @@ def players(casebase: Casebase) -> dict[str, int]:
     """In how many hands each player sits, the most frequent first."""
     found: Counter[str] = Counter()
     for (body,) in casebase.db.execute(f"SELECT body FROM {casebase.records_table}"):
-        found.update(body.split("\t")[9:])
+        found.update(players_in(body))
     return dict(found.most_common())

@@ -1,4 +1,4 @@
-"""The arena: bots at tables, honest matches, and what they show.
+"""The arena: bots at tables, matches, and what they show.
 
 A bot is a class with one method, `act`. The short way sees one view and gives one action:
 
@@ -11,8 +11,25 @@ A bot is a class with one method, `act`. The short way sees one view and gives o
         def act(self, view):
             return "c" if view["pot_odds"] < 0.2 else "f"
 
-The fast way takes a batch of decisions and gives as many actions: see `Bot`. This module is loaded
-by every command, so it imports nothing heavy.
+The fast way takes a batch of decisions and gives as many actions: see `Bot`. Its modules:
+
+    bots         what a bot is, in its two forms; `hookspecs` is the hook by which plugins add bots
+    chance       random numbers for bots, by deal, seat and decision
+    views        the short form of a bot, wrapped for many tables
+    asking       a bot asked so that nothing it does can end a match
+    asked_once   a bot asked once for tables that are the same
+    players      who sits at the table: bots built from specs
+    tables       many tables in lockstep
+    showing      what the end of a hand shows, and figures of how it was played
+    luck         what was luck in a hand; `adjust` takes it out of results
+    match        the same deals in every seat, over sessions and processes
+    tournament   everybody heads-up against everybody
+    results      winnings with their intervals; `report` and `plots` show them
+    records      hands of a match as texts; `logs` writes them to files
+    acpc/        the protocol of the Annual Computer Poker Competition
+    commands     `cbr match` and `cbr bots`
+
+Every command loads this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cbr_arena.match import Match, Played
+    from cbr_arena.players import Player
 
 _Bots = Annotated[
     list[str],
@@ -105,33 +106,15 @@ def match(
     luck without a bias: all-in counts what all-ins are worth on average, aivat also the fall of the
     cards and what bots that tell their chances drew.
     """
-    from cbr import BadValue
-    from cbr.errors import NoSuchName
+    from cbr.errors import BadValue
     from cbr.workers import executor
-    from cbr_arena.bots import GAMES
     from cbr_arena.match import Match
-    from cbr_arena.players import players_of
-    from cbr_arena.tournament import Tournament, pairs_of
+    from cbr_arena.tournament import Tournament
     from cbr_holdem.table import Game
 
-    if game not in GAMES:
-        raise NoSuchName("game", game, GAMES)
-    if until_width is not None and not 0 < until_width < float("inf"):
-        raise BadValue(f"--until-width {until_width:g} must be above 0")
-    for hero in vs or ():
-        if len(players_of([hero])) != 1:
-            raise BadValue(f"--vs compares two bots, and {hero!r} is several")
-    several = "--tournament" if tournament else ("--vs" if vs else "")
-    _verify_files(plot, log, several)
-    if tournament and (vs or until_width):
-        other = "--vs" if vs else "--until-width"
-        raise BadValue(f"--tournament plays every pair for --hands; leave out {other}")
-    players = players_of([*bots, *([vs[0]] if vs else [])])
-    tables = [players]
-    if vs:
-        tables.append(players_of([*bots, vs[1]]))
-    elif tournament:
-        tables = [[players[a], players[b]] for a, b in pairs_of(players)]
+    _verify_options(game, vs, tournament, until_width)
+    _verify_files(plot, log, "--tournament" if tournament else ("--vs" if vs else ""))
+    players, line_ups = _line_ups(bots, vs, tournament)
     terms = Game(game, 50, 100)
     matches = [
         Match(
@@ -145,7 +128,7 @@ def match(
             keep_hands=log is not None,
             adjust=adjust,
         )
-        for seated in tables
+        for seated in line_ups
     ]
     if seats is not None and seats != matches[0].seats:
         raise BadValue(f"{matches[0].seats} bots play at a table, and --seats says {seats}")
@@ -179,6 +162,41 @@ def match(
 def _tell_file(sentence: str, json: bool) -> None:
     if not json:
         lines(sentence)
+
+
+def _verify_options(
+    game: str, vs: tuple[str, str] | None, tournament: bool, until_width: float | None
+) -> None:
+    """What is wrong with options, or with two of them together."""
+    from cbr.errors import BadValue, NoSuchName
+    from cbr_arena.bots import GAMES
+    from cbr_arena.players import players_of
+
+    if game not in GAMES:
+        raise NoSuchName("game", game, GAMES)
+    if until_width is not None and not 0 < until_width < float("inf"):
+        raise BadValue(f"--until-width {until_width:g} must be above 0")
+    for hero in vs or ():
+        if len(players_of([hero])) != 1:
+            raise BadValue(f"--vs compares two bots, and {hero!r} is several")
+    if tournament and (vs or until_width):
+        other = "--vs" if vs else "--until-width"
+        raise BadValue(f"--tournament plays every pair for --hands; leave out {other}")
+
+
+def _line_ups(
+    bots: Sequence[str], vs: tuple[str, str] | None, tournament: bool
+) -> tuple[list[Player], list[list[Player]]]:
+    """All players, and who sits in each of the matches: one, two with --vs, else every pair."""
+    from cbr_arena.players import players_of
+    from cbr_arena.tournament import pairs_of
+
+    players = players_of([*bots, *([vs[0]] if vs else [])])
+    if vs:
+        return players, [players, players_of([*bots, vs[1]])]
+    if tournament:
+        return players, [[players[a], players[b]] for a, b in pairs_of(players)]
+    return players, [players]
 
 
 def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:

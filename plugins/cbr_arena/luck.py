@@ -18,7 +18,7 @@ worth on average (`all_in`), and cards that come after that add no term.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -62,6 +62,17 @@ _SOME = 256
 _MANY = 1_000
 
 
+class _Followed(NamedTuple):
+    """What is kept of n tables while their hands are played: the strength of each seat on each
+    run-out [n, _SOME, seats], how many run-outs there are [n], the street that they are of [n], and
+    the terms of luck so far [n, seats, terms]."""
+
+    strength: NDArray[np.uint16]
+    runouts: Ints
+    street: Ints
+    terms: Floats
+
+
 class Luck:
     """Luck of the hands at some tables, followed while they are played: `terms` [n, seats, terms],
     in chips. Ask `dealt` when the cards are dealt, `drew` before drawn actions are played, and
@@ -71,20 +82,22 @@ class Luck:
         count, seats = len(rows), int(rows[0, SEATS])
         self._rows, self._game, self._seed, self._deal = rows, terms, seed, deal
         self.terms = np.zeros((count, seats, len(TERMS)))
-        self._strength = np.zeros((count, _SOME, seats), np.uint16)
-        self._boards = np.zeros(count, np.int64)
-        self._street = np.zeros(count, np.int64)
-        self._kept = (self._strength, self._boards, self._street, self.terms)
+        self._followed = _Followed(
+            np.zeros((count, _SOME, seats), np.uint16),
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+            self.terms,
+        )
 
     def dealt(self) -> None:
-        _dealt(self._rows, self._game, self._seed, self._deal, *self._kept)
+        _dealt(self._rows, self._game, self._seed, self._deal, self._followed)
 
     def drew(self, which: Ints, shares: Floats, kind: Ints, to: Ints) -> None:
         """Actions were drawn by these shares [n, 3] at some tables, and are not yet played."""
-        _drew(self._rows, self._game, which, shares, kind, to, *self._kept)
+        _drew(self._rows, self._game, which, shares, kind, to, self._followed)
 
     def moved(self, which: Ints) -> None:
-        _moved(self._rows, self._seed, self._deal, which, *self._kept)
+        _moved(self._rows, self._seed, self._deal, which, self._followed)
 
 
 def all_in(rows: Ints, terms: Any, seed: int, deal: Ints) -> Floats:
@@ -188,50 +201,38 @@ def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
 
 
 @njit(cache=True)
-def _dealt(
-    rows: Any, game: Any, seed: Any, deal: Any, strength: Any, boards: Any, street: Any, terms: Any
-) -> None:
+def _dealt(rows: Any, game: Any, seed: Any, deal: Any, followed: Any) -> None:
+    strength, runouts, street, terms = followed
     now = np.empty(MOST_SEATS)
     for i in range(len(rows)):
         r = rows[i]
-        boards[i] = _look(r, seed, deal[i], strength[i])
+        runouts[i] = _look(r, seed, deal[i], strength[i])
         street[i] = r[STREET]
-        _equity(strength[i], boards[i], r[FOLDED], now)
+        _equity(strength[i], runouts[i], r[FOLDED], now)
         for seat in range(r[SEATS]):
             terms[i, seat, _CARDS] = (now[seat] - 1.0 / r[SEATS]) * game[BIG_BLIND]
 
 
 @njit(cache=True)
-def _moved(
-    rows: Any, seed: Any, deal: Any, which: Any, strength: Any, boards: Any, street: Any, terms: Any
-) -> None:
+def _moved(rows: Any, seed: Any, deal: Any, which: Any, followed: Any) -> None:
+    strength, runouts, street, terms = followed
     was, now = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
     for i in which:
         r = rows[i]
         if r[STREET] == street[i] or r[ACTOR] < 0:
             continue
-        _equity(strength[i], boards[i], r[FOLDED], was)
-        boards[i] = _look(r, seed, deal[i], strength[i])
+        _equity(strength[i], runouts[i], r[FOLDED], was)
+        runouts[i] = _look(r, seed, deal[i], strength[i])
         street[i] = r[STREET]
-        _equity(strength[i], boards[i], r[FOLDED], now)
+        _equity(strength[i], runouts[i], r[FOLDED], now)
         pot = pot_of(r)
         for seat in range(r[SEATS]):
             terms[i, seat, r[STREET]] += pot * (now[seat] - was[seat])
 
 
 @njit(cache=True)
-def _drew(
-    rows: Any,
-    game: Any,
-    which: Any,
-    shares: Any,
-    kind: Any,
-    to: Any,
-    strength: Any,
-    boards: Any,
-    street: Any,
-    terms: Any,
-) -> None:
+def _drew(rows: Any, game: Any, which: Any, shares: Any, kind: Any, to: Any, followed: Any) -> None:
+    strength, runouts, _street, terms = followed
     stays, leaves = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
     value = np.empty(3)
     for w in range(len(which)):
@@ -239,8 +240,8 @@ def _drew(
         if shares[w].max() >= 1.0:
             continue
         r, actor = rows[i], rows[i, ACTOR]
-        _equity(strength[i], boards[i], r[FOLDED], stays)
-        _equity(strength[i], boards[i], r[FOLDED] | 1 << actor, leaves)
+        _equity(strength[i], runouts[i], r[FOLDED], stays)
+        _equity(strength[i], runouts[i], r[FOLDED] | 1 << actor, leaves)
         pot, call = pot_of(r), to_call(r)
         least, _most = raise_limits(r, game)
         raised = max(to[i], least) - r[BET + actor] if least else call

@@ -1,4 +1,4 @@
-"""Matches: the same deals in every seat, sessions for bots that remember, and honest intervals.
+"""Matches: the same deals in every seat, and sessions for bots that remember.
 
 A deal is played once for each way to seat the players in a row around the table (heads-up: twice,
 seats swapped), so that everybody has every hand in every position once. The mean over these hands
@@ -47,7 +47,12 @@ _LONGEST = 100_000
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays what, how long, and with which luck. Stacks are reset for every hand."""
+    """Who plays which game, for how many hands, with which seed. Stacks are reset for every hand.
+
+    Each deal is played in every seating unless `duplicate` is false. `stack` 0 stands for one that
+    is deep enough. `keep_hands` keeps the hands as texts; `adjust` says which luck is taken out of
+    the results (`cbr_arena.adjust`).
+    """
 
     players: Sequence[Player]
     hands: int = 10_000
@@ -93,7 +98,7 @@ class Match:
         return self.room().remembers
 
     def room(self) -> Room:
-        """The players, with nothing in mind."""
+        """The players, with empty memories."""
         specs = list(dict.fromkeys(player.spec for player in self.players))
         bots = [build(spec, self.game.betting) for spec in specs]
         for bot in bots:
@@ -113,13 +118,16 @@ class Match:
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """What came of some deals: what each player won in a block, in bets a hand [blocks, players];
-    the sum of the squares of what he won in a hand [players]; `COUNTS` [players, counts]; `pots` as
-    in `cbr_arena.showing`; faults by player and reason; what bots tell of themselves, by spec and
-    name. And if they are asked for, the hands
-    themselves, what was won with all-ins on average [blocks, players], and terms of luck [blocks,
-    players, terms]. `session` is that of each block [blocks], where somebody remembered anything:
-    blocks of one session then go together."""
+    """The results of some deals.
+
+    `won` [blocks, players] is what each player won in a block, in bets a hand; `squares` [players]
+    the sum of the squares of what he won in a hand; `counts` [players, counts] and `pots` [3] are
+    as in `showing`; `faults` are by player and reason, `figures` what bots report of themselves,
+    by spec and name. If they are asked for: `hands` are their texts, `on_average` [blocks, players]
+    is what was won with all-ins on average, `luck` [blocks, players, terms] the terms of luck.
+    `session` [blocks] is that of each block where a bot remembered anything: blocks of one session
+    are not independent then.
+    """
 
     won: Floats
     squares: Floats
@@ -134,6 +142,7 @@ class Played:
 
     @classmethod
     def together(cls, parts: Sequence[Played]) -> Played:
+        """The results of several pieces as one."""
         faults: Counter[tuple[int, str]] = sum((part.faults for part in parts), Counter())
         won = np.concatenate([part.won for part in parts])
         squares, counts, pots = (
@@ -242,15 +251,15 @@ def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
-    told = _figures(match, room)
+    figures = _figures(match, room)
     session = np.arange(len(deals)) // match.session if room.remembered else None
     return Played(
-        result, squares, counts, in_all, room.faults, told, hands, on_average, luck, session
+        result, squares, counts, in_all, room.faults, figures, hands, on_average, luck, session
     )
 
 
 def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
-    """What bots tell of what they did since they were last asked."""
+    """What bots report of their play since this was last called."""
     specs = dict.fromkeys(player.spec for player in match.players)
     found = {}
     for spec, bot in zip(specs, room.bots, strict=True):

@@ -44,7 +44,7 @@ def show(
             "seed": first.seed,
             "showdowns": float(pots[1] / pots[0]),
             "pot": float(pots[2] / pots[0] / first.game.big_blind),
-            "bots": [dataclasses.asdict(line) for line in _told(found, vs)],
+            "bots": [dataclasses.asdict(line) for line in _lines_shown(found, vs)],
         }
         figures = _figures(played)
         if figures:
@@ -69,14 +69,14 @@ def show(
             "aggression",
             "showdowns",
         ],
-        [_row(line) for line in _told(found, vs)],
+        [_row(line) for line in _lines_shown(found, vs)],
     )
     if vs and better is not None:
         lines(f"{vs[0]} less {vs[1]} on the same deals: {_rate(better)} {unit}")
     for spec, means in _figures(played).items():
         table(spec, ["figure", "mean"], list(means.items()))
     _few_sessions(matches, played)
-    _faults(_told(found, vs))
+    _faults(_lines_shown(found, vs))
 
 
 def _figures(played: Sequence[Played]) -> dict[str, dict[str, float]]:
@@ -90,7 +90,7 @@ def _figures(played: Sequence[Played]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _told(found: list[list[Line]], vs: object) -> list[Line]:
+def _lines_shown(found: list[list[Line]], vs: object) -> list[Line]:
     """Everybody; with --vs, the two who took turns and what the others did against the first."""
     return [found[0][-1], found[1][-1], *found[0][:-1]] if vs else found[0]
 

@@ -59,17 +59,17 @@ class Room:
     faults: Counter[tuple[int, str]] = field(default_factory=Counter)
 
     def begin(self, sessions: int) -> None:
-        """So many sessions, of which nobody remembers anything."""
+        """Begin so many sessions, with empty memories."""
         self.memory = [blank_memory(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
 
     @property
     def remembers(self) -> bool:
-        """Whether anybody may keep something from hand to hand."""
+        """Whether any bot may keep something from hand to hand."""
         return any(memory_of(bot) is not None for bot in self.bots)
 
     @property
     def remembered(self) -> bool:
-        """Whether anybody kept something in the sessions that were played."""
+        """Whether any bot kept something in the sessions that were played."""
         return any(
             any(vars(one) for one in kept if hasattr(one, "__dict__"))
             if kept.dtype.hasobject

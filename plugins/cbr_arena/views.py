@@ -81,7 +81,9 @@ def _read(given: Any, view: View, shares: NDArray[np.float64], key: int) -> int:
         if kind == RAISE:
             raises[to] = raises.get(to, 0.0) + float(share)
     if not (shares >= 0.0).all() or not 0.0 < shares.sum() < np.inf:
-        raise ValueError(f"{given!r} are no chances: none below 0, and one above")
+        raise ValueError(
+            f"{given!r} are not probabilities: none may be below 0, and one must be above"
+        )
     if len(raises) < 2:
         return next(iter(raises), 0)
     # Of several sizes one is drawn, with luck that the bot has not seen.
@@ -93,7 +95,7 @@ def _action(action: Any, view: View) -> tuple[int, int]:
     name, amount = action if isinstance(action, tuple) and len(action) == 2 else (action, 0)
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise ValueError(f"{action!r} is no action; give 'f', 'c', 'r' or ('r', amount)")
+        raise ValueError(f"{action!r} is not an action; give 'f', 'c', 'r' or ('r', amount)")
     if kind != RAISE:
         return kind, 0
     if not view.raise_to:

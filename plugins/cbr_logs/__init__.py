@@ -1,6 +1,15 @@
 """Hand histories: readers of logs, and writers of some of them.
 
-This module is loaded by every command, so it imports nothing heavy.
+    domains       which cases the hands of a log are for
+    amounts       amounts of money as whole chips
+    cutting       text files cut into hands
+    compiled      bytes written by compiled code
+    phh           PHH files; `phh_fast` and `phh_actions` are the quick way, `phh_writer` writes
+    acpc          match logs of the ACPC; `gamedef` are its game definitions
+    irc           the IRC poker database; `irc_files`, `irc_month` join its files, `irc_fast` reads
+    stars         hand histories of PokerStars
+
+Every command loads this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations

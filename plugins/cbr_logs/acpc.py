@@ -89,7 +89,7 @@ def _read_file(path: Path) -> GameDef:
     try:
         return read_gamedef(path.read_text("utf-8"))
     except (BadValue, OSError, UnicodeDecodeError) as error:
-        raise BadValue(f"{path.name} is no game definition: {error}") from None
+        raise BadValue(f"{path.name} is not a game definition: {error}") from None
 
 
 def parse(data: tuple[GameDef, bytes]) -> str:

@@ -38,7 +38,7 @@ def chips(amount: str, unit: int = 1) -> int:
     (150, -25, 2000)
     """
     if not _AMOUNT.match(amount):
-        raise BadValue(f"{amount[:40]!r} is no amount of money")
+        raise BadValue(f"{amount[:40]!r} is not an amount of money")
     whole, _, part = amount.partition(".")
     places = len(str(unit)) - 1
     if part[places:].strip("0"):

@@ -263,7 +263,7 @@ def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:
             holes.append(b"")
     if not _CARDS.issuperset(known):
         wrong = next(card for card in known if card not in _CARDS)
-        raise BadValue(f"{_text(wrong)!r} is no card")
+        raise BadValue(f"{_text(wrong)!r} is not a card")
     return b",".join(holes)
 
 

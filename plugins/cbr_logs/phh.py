@@ -118,7 +118,7 @@ def _list(value: object, key: str) -> list[Any]:
 def _number(value: object, key: str) -> str:
     """A number as its decimals, without signs that only TOML has."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise BadValue(f"{key} has {str(value)[:40]!r}, which is no number")
+        raise BadValue(f"{key} has {str(value)[:40]!r}, which is not a number")
     text = str(value)
     if "e" in text.lower() and len(text) < 30:
         try:
@@ -160,7 +160,7 @@ def _action(text: str) -> tuple[int, int, str]:
             return _SHOW, _SEATS[player], shown
         case []:
             return _NOTHING, 0, ""
-    raise BadValue(f"{text[:60]!r} is no action that hold'em has")
+    raise BadValue(f"{text[:60]!r} is not an action that hold'em has")
 
 
 def _letter(player: str) -> str:

@@ -272,7 +272,7 @@ def _see(player: _Player, text: str) -> None:
 def _verify_cards(cards: Iterable[str]) -> None:
     for card in cards:
         if not _CARD.match(card):
-            raise BadValue(f"{card[:20]!r} is no card")
+            raise BadValue(f"{card[:20]!r} is not a card")
 
 
 def _named(log: _Log, name: str) -> _Player:

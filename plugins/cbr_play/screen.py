@@ -60,9 +60,9 @@ class Screen:
                 style=_SOFT if folded else ("bold" if mine else ""),
             )
         self._print(rows)
-        told = by_street(view.moves, [self.names[player] for player in seats])
-        if view.street in told:
-            self._print(_pairs({view.street: told[view.street]}))
+        done = by_street(view.moves, [self.names[player] for player in seats])
+        if view.street in done:
+            self._print(_pairs({view.street: done[view.street]}))
 
     def ended(self, number: int, ended: Ended, totals: Sequence[float]) -> None:
         """The table at the end of a hand: cards of those who showed them, and who won what."""
@@ -98,24 +98,24 @@ class Screen:
 
     def history(self, moves: Sequence[Move], seats: Sequence[int]) -> None:
         """Everything that was done in a hand."""
-        told = by_street(moves, [self.names[player] for player in seats])
-        self._print(_pairs(told or {"": "nothing was done yet"}))
+        done = by_street(moves, [self.names[player] for player in seats])
+        self._print(_pairs(done or {"": "nothing was done yet"}))
 
     def why(
         self, decisions: Sequence[Decision], moves: Sequence[Move], seats: Sequence[int]
     ) -> None:
         """Why bots did what they did, each with the cards that it had."""
         for decision in decisions:
-            name = self.names[seats[decision.seat]]
+            name = self.names[seats[decision.view.seat]]
             done = Text()
             done.append(name, "bold")
             if decision.move < len(moves):
                 done.append(f" {action(moves[decision.move], name)}", "bold")
-            done.append(f"   {decision.street}   ", _SOFT)
-            done.append_text(self._cards(decision.hole))
-            if decision.board:
+            done.append(f"   {decision.view.street}   ", _SOFT)
+            done.append_text(self._cards(decision.view.hole))
+            if decision.view.board:
                 done.append("  on  ", _SOFT)
-                done.append_text(self._cards(decision.board))
+                done.append_text(self._cards(decision.view.board))
             self._print(done)
             self._print(Padding(Text(decision.why()), (0, 0, 0, 2)))
 

@@ -66,7 +66,7 @@ class Session:
 
     def __init__(self, match: Match, ask: Callable[[Session, View], Done], log: Log) -> None:
         self.match, self.log = match, log
-        self.asked: list[Decision] = []
+        self.decisions: list[Decision] = []
         self.hands = 0
         self.playing = False
         self.totals = [0.0] * match.seats
@@ -80,7 +80,7 @@ class Session:
             match.seed,
             [
                 Person(partial(ask, self)),
-                *(Watched(bot, self.asked) if hasattr(bot, "explain") else bot for bot in bots),
+                *(Watched(bot, self.decisions) if hasattr(bot, "explain") else bot for bot in bots),
             ],
             np.array([0, *(1 + specs.index(spec) for spec in others)]),
         )
@@ -93,7 +93,7 @@ class Session:
 
     def play(self) -> Ended:
         """Play a hand, and save it."""
-        self.asked.clear()
+        self.decisions.clear()
         self.playing = True
         before = Counter(self.room.faults)
         sitting = Sitting(np.array([self.hands]), self._seating(), np.zeros(1, np.int64))

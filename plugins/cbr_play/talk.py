@@ -70,7 +70,7 @@ class Talk:
         self._ready()
         self.screen.clear()
         if self.explain:  # before the end, which is then in sight however much there is to tell
-            self.screen.why(session.asked, ended.moves, ended.seats)
+            self.screen.why(session.decisions, ended.moves, ended.seats)
         self.screen.ended(session.hands - 1, ended, session.totals)
         offers = [("Enter", "finish" if last else "next hand")]
         offers += [("e", "explain")] if session.explains else []
@@ -88,8 +88,8 @@ class Talk:
         match key:
             case "h":
                 self.screen.history(moves, seats)
-            case "e" if session.asked:
-                self.screen.why(session.asked, moves, seats)
+            case "e" if session.decisions:
+                self.screen.why(session.decisions, moves, seats)
             case "e" if session.explains:
                 self.screen.say("No bot that explains itself has acted in this hand.")
             case "e":

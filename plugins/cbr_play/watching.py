@@ -1,8 +1,9 @@
-"""Bots that can say why: what they were asked in a hand, kept to be explained."""
+"""Decisions of bots that can explain themselves, kept while a hand is played."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,13 @@ from numpy.typing import NDArray
 
 from cbr import CbrError
 from cbr.plugging import guarded
-from cbr_holdem.cards import names
-from cbr_holdem.situation import Pending
-from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, MOVES, STREET, STREETS, Game
+from cbr_holdem.situation import Pending, View
+from cbr_holdem.table import MOVES, Game
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What a bot was asked: the table as its seat saw it [1, WIDTH], and what it remembered."""
+    """A decision of a bot: the table as its seat saw it [1, WIDTH], and what it remembered."""
 
     bot: Any
     seen: NDArray[np.int64]
@@ -25,30 +25,17 @@ class Decision:
     memory: Any
 
     @property
-    def seat(self) -> int:
-        return int(self.seen[0, ACTOR])
-
-    @property
     def move(self) -> int:
         """Which move of the hand it is, from 0."""
         return int(self.seen[0, MOVES])
 
-    @property
-    def street(self) -> str:
-        return STREETS[int(self.seen[0, STREET])]
-
-    @property
-    def hole(self) -> str:
-        at = HOLE + 2 * self.seat
-        return names(self.seen[0, at : at + 2])
-
-    @property
-    def board(self) -> str:
-        shown = BOARD_CARDS[int(self.seen[0, STREET])]
-        return names(self.seen[0, BOARD : BOARD + shown])
+    @cached_property
+    def view(self) -> View:
+        """The table as the bot's seat saw it."""
+        return View(self.seen, self.game)
 
     def why(self) -> str:
-        """What the bot says to it; a sentence about what failed, if it fails."""
+        """The bot's explanation; a sentence about what failed, if it fails."""
         situations = Pending(self.seen, self.game, np.zeros(1, np.int64))
         try:
             with guarded("explaining"):
@@ -58,10 +45,10 @@ class Decision:
 
 
 class Watched:
-    """A bot as it is, but what it is asked goes into a list."""
+    """A bot as it is, but its decisions go into a list."""
 
-    def __init__(self, bot: Any, asked: list[Decision]) -> None:
-        self._bot, self._asked = bot, asked
+    def __init__(self, bot: Any, decisions: list[Decision]) -> None:
+        self._bot, self._decisions = bot, decisions
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._bot, name)
@@ -69,7 +56,7 @@ class Watched:
     def act(self, situations: Pending, memory: Any, chance: Any) -> Any:
         kept = None if memory is None else memory.copy()
         seen = situations.seen()
-        self._asked += [
+        self._decisions += [
             Decision(
                 self._bot,
                 seen[at : at + 1],

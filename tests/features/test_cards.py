@@ -49,7 +49,7 @@ class TestCard:
 
     @pytest.mark.parametrize("text", ["1h", "Ax", "A", "Ahh", "AhK", "Zz", "A♥"])
     def test_what_is_no_card_is_named(self, text: str) -> None:
-        with pytest.raises(BadValue, match="is no card; a card is a rank"):
+        with pytest.raises(BadValue, match="is not a card; a card is a rank"):
             cards(text)
 
     def test_a_card_twice_is_named(self) -> None:

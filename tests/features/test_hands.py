@@ -53,7 +53,7 @@ class TestText:
         [
             (["7"], "0 players"),
             (HAND.text.split("\t")[:10], "1 players"),
-            (["", "limit 5", *HAND.text.split("\t")[2:]], "is no game"),
+            (["", "limit 5", *HAND.text.split("\t")[2:]], "is not a game"),
             (["", "limit 5/10 cup=4", *HAND.text.split("\t")[2:]], "cup"),
             (["", "limit 5/10", "1,2,x", *HAND.text.split("\t")[3:]], "stacks '1,2,x'"),
             (["", "limit 5/10", "1,2", *HAND.text.split("\t")[3:]], "2 stacks for 3 players"),
@@ -97,7 +97,7 @@ class TestReplay:
             ({"actions": "r25"}, "action 1 raises to an amount"),
             ({"board": "2s7d9h"}, "cards of the board are missing"),
             ({"board": "2s7d"}, "the board has 2 cards"),
-            ({"board": "2s7d9hJc3x"}, "'3x' is no card"),
+            ({"board": "2s7d9hJc3x"}, "'3x' is not a card"),
             ({"board": "2s7d9hJcAh"}, "Ah is twice"),
             ({"holes": ("AhAs", "KdKc", "7h")}, "not two cards|no card"),
             ({"stacks": (1000, -5, 1000)}, "a stack is -5"),

@@ -200,14 +200,14 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["AhAh"], "'AhAh' is no hand or range (Ah is twice in the hand)"),
-            (["AhKx"], "is no hand or range ('Kx' is no card"),
+            (["AhAh"], "'AhAh' is not a hand or range (Ah is twice in the hand)"),
+            (["AhKx"], "is not a hand or range ('Kx' is not a card"),
             (["AhKsQd"], "'AhKsQd' has 3 cards; a hand has 2"),
             (["AhKs", "--board", "AhQs2d"], "Ah is twice in the hands and board"),
             (["AhKs", "AhQs"], "Ah is twice in the hands and board"),
             (["AhKs", "--board", "Qs Js"], "a board has 0, 3, 4 or 5 cards, not 2"),
             (["AhKs", "--board", "Qs Js 2d 3d 4d 5d"], "not 6"),
-            (["AhKs", "--board", "Qs Js Zz"], "'Zz' is no card"),
+            (["AhKs", "--board", "Qs Js Zz"], "'Zz' is not a card"),
             (["AhKs", "--opponents", "10"], "players are 11; a table for odds has 2 to 10"),
             (["AhKs", "--opponents", "0"], "players are 1; a table for odds has 2 to 10"),
             (["AhKs", "QQ", "--opponents", "9"], "players are 11"),
@@ -232,5 +232,5 @@ class TestCommand:
         found = cbr("tables", "info", "--json").json["flop_table"]
         assert (found["state"], found["bytes"]) == ("not there", 0)
         (tmp_path / "flop_table.bin").write_text("hello\n")
-        assert "no flop table" in cbr("tables", "info").out
+        assert "not a flop table" in cbr("tables", "info").out
         assert "--force" in cbr("tables", "build").err

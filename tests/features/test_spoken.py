@@ -51,7 +51,7 @@ def test_pot_odds_follow_from_amounts() -> None:
         ("flop", {"hole": "AhKs", "board": "Qh7d2c9c"}, "4 cards; on the flop there are 3"),
         ("flop", {"hole": "AhKs", "board": "Ah7d2c"}, "Ah is twice"),
         ("preflop", {"hole": "AhKsQs"}, "two different cards"),
-        ("preflop", {"hole": "Ax"}, "is no card"),
+        ("preflop", {"hole": "Ax"}, "is not a card"),
     ],
 )
 def test_what_cannot_be(stage: str, given: dict[str, Value], why: str) -> None:

@@ -430,8 +430,8 @@ class TestBadInput:
             (dict(rules="house"), "no set of rules 'house'"),
             (dict(small_blind=20), "blinds are 20 and 10"),
             (dict(ante=-1), "the ante is -1"),
-            (dict(ante=0.5), "0.5 in a game is no whole number"),
-            (dict(bet_sizes="abcd"), "'a' in a game is no whole number"),
+            (dict(ante=0.5), "0.5 in a game is not a whole number"),
+            (dict(bet_sizes="abcd"), "'a' in a game is not a whole number"),
             (dict(cap=0), "the cap is 0 bets"),
             (dict(bet_sizes=[1, 2]), "give four above 0"),
         ],
@@ -467,9 +467,9 @@ class TestBadInput:
             BadValue, match=r"a raise to 15 is not legal; legal are fold, call 10, "
         ):
             made.play("r", 15)
-        with pytest.raises(BadValue, match=r"20\.5 is no whole number of chips; legal are"):
+        with pytest.raises(BadValue, match=r"20\.5 is not a whole number of chips; legal are"):
             made.play("r", 20.5)
-        with pytest.raises(BadValue, match="'x' is no action; actions are f, k, c, b, r"):
+        with pytest.raises(BadValue, match="'x' is not an action; actions are f, k, c, b, r"):
             made.play("x")
         for _ in range(3):
             made.play("c")

@@ -121,7 +121,7 @@ def test_what_each_is_told() -> None:
     ],
 )
 def test_what_is_no_state(text: str) -> None:
-    with pytest.raises(BadValue, match="is no match state"):
+    with pytest.raises(BadValue, match="is not a match state"):
         MatchState.read(text)
 
 
@@ -132,7 +132,7 @@ def test_what_is_no_state(text: str) -> None:
         ("MATCHSTATE:1:7::|AhKd|", "a game for 2"),
         ("MATCHSTATE:2:7::|AhKd", "a game for 2"),
         ("MATCHSTATE:0:7::|AhKd", "own cards"),
-        ("MATCHSTATE:1:7::|AhZz", "is no card"),
+        ("MATCHSTATE:1:7::|AhZz", "is not a card"),
         ("MATCHSTATE:1:7::AhKs|AhKd", "Ah is twice"),
         ("MATCHSTATE:1:7:rc/:|AhKd/Ah4c2h", "Ah is twice"),
         ("MATCHSTATE:1:7:rc:|AhKd", "do not fit"),
@@ -344,7 +344,7 @@ def test_all_numbers_of_seats_ship() -> None:
         ("firstPlayer = 2 1 1 1\n", "", "firstplayer of the game is"),
         ("blind = 10 5", "blind = 10 5\nstack = 0 100", "a stack is 0"),
         ("blind = 10 5", "blind = 10 5\nstack = 100", "1 stacks for 2"),
-        ("END", "\udcff", "no game definition"),
+        ("END", "\udcff", "not a game definition"),
     ],
 )
 def test_a_definition_that_cannot_be_played(tmp_path: Any, old: str, new: str, says: str) -> None:

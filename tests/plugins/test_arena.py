@@ -180,10 +180,10 @@ class TestFaults:
         ("body", "why"),
         [
             ("return 1 / 0", "ZeroDivisionError"),
-            ("return 'x'", "is no action"),
+            ("return 'x'", "is not an action"),
             ("return ('r', 7)", "a raise to 7 is not from"),
             ("raise SystemExit", "SystemExit"),
-            ("return None", "is no action"),
+            ("return None", "is not an action"),
         ],
     )
     def test_whatever_a_bot_does_the_match_goes_on(self, plugin_file, body: str, why: str) -> None:

@@ -248,16 +248,16 @@ def test_a_hand_number_may_be_a_text() -> None:
         (text(WALK, players="['ann', 3, 'cy']"), "players are not all strings"),
         (text(WALK, finishing_stacks="[50, 50]"), "2 finishing_stacks for 3"),
         (text(WALK, min_bet="0.0000005"), "an amount has 7 decimals; 6 can be read"),
-        (text(WALK, min_bet="nan"), "'nan' is no amount of money"),
-        (text(WALK, min_bet="true"), "which is no number"),
+        (text(WALK, min_bet="nan"), "'nan' is not an amount of money"),
+        (text(WALK, min_bet="true"), "which is not a number"),
         (text(WALK, antes="0"), "antes is not a list"),
-        (text("'p3 sd'"), "'p3 sd' is no action that hold'em has"),
-        (text("'p11 f'"), "'p11 f' is no action"),
-        (text("'p3 cbr 1,5'"), "'1,5' is no amount of money"),
+        (text("'p3 sd'"), "'p3 sd' is not an action that hold'em has"),
+        (text("'p11 f'"), "'p11 f' is not an action"),
+        (text("'p3 cbr 1,5'"), "'1,5' is not an amount of money"),
         (text("'p3 cbr 0'"), "a player raises to 0"),
         (text("'d dh p4 AhKs', 'p3 f', 'p1 f'"), "p4 is dealt cards, and there are 3 players"),
         (text("'d dh p1 AhKsQd', 'p3 f', 'p1 f'"), "is dealt AhKsQd, not two cards"),
-        (text("'d dh p1 1hKs', 'p3 f', 'p1 f'"), "is no action"),
+        (text("'d dh p1 1hKs', 'p3 f', 'p1 f'"), "is not an action"),
         (text("'d db 2c', 'p3 f', 'p1 f'"), "when the board has 1 cards"),
         (text(f"{WALK}, 'p2 sm AhKs'").replace("p2 ????", "p2 AhQs"), "was dealt AhQs and shows"),
         (text(WALK, hand='"a\\tb"'), "with characters that do not print"),
@@ -628,7 +628,7 @@ def test_amounts_are_exact() -> None:
     assert unit_for(["0.1000000000", "5"]) == 100
     assert [chips(money(n, 1000), 1000) for n in (-1, 0, 1, 12345)] == [-1, 0, 1, 12345]
     for wrong in ("", ".", "-", "1.2.3", "1e3", "٣", "1_0", "0x1"):
-        with pytest.raises(BadValue, match="is no amount"):
+        with pytest.raises(BadValue, match="is not an amount"):
             chips(wrong, 100)
     with pytest.raises(BadValue, match="not a whole number of chips"):
         chips("0.125", 100)

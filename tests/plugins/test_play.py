@@ -495,8 +495,8 @@ class TestExplain:
         for _ in range(12):
             shares.clear()
             session.play()
-            assert len(session.asked) == len(shares)
-            for decision, share in zip(session.asked, shares, strict=True):
+            assert len(session.decisions) == len(shares)
+            for decision, share in zip(session.decisions, shares, strict=True):
                 text = decision.why()
                 assert max(map(len, text.splitlines())) <= 76
                 told = dict(re.findall(r"^(fold|check|call|bet|raise) +(\d+)%", text, re.M))
@@ -506,7 +506,7 @@ class TestExplain:
                 ]
                 assert by_kind == pytest.approx(np.array(share) * 100, abs=0.6)
                 assert re.search(r"Retrieved ([\d.]+) case", text)[1] == f"{counted(text):.4g}"
-                streets.add(decision.street)
+                streets.add(decision.view.street)
         assert streets == {"preflop", "flop", "turn", "river"}
 
     def test_values_of_actions(self, casebase: Path, tmp_path: Path) -> None:
@@ -524,7 +524,7 @@ class TestExplain:
         match = Match([Player("you", ""), Player("case", f"cbr:{valued}?reuse=worth")], seed=2)
         session = Session(match, lambda _, view: (1, 0), Log(tmp_path / "s.phhs"))
         session.play()
-        text = session.asked[0].why()
+        text = session.decisions[0].why()
         assert "earned    worth   in small bets" in text
         assert re.search(r"^(call|check) .* \+0\.25$", text, re.M)
         assert re.search(r"^raise .* -1\.50$", text, re.M)
@@ -534,7 +534,9 @@ class TestExplain:
         session = Session(match, lambda _, view: (1, 0), Log(tmp_path / "s.phhs"))
         session.room.bots[1]._bot.explain = lambda *_: 1 / 0
         session.play()
-        assert session.asked[0].why().startswith("no explanation: explaining failed: ZeroDivision")
+        assert (
+            session.decisions[0].why().startswith("no explanation: explaining failed: ZeroDivision")
+        )
 
 
 class TestSession:

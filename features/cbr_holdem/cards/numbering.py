@@ -30,7 +30,7 @@ def card(text: str) -> int:
         rank, suit = RANKS.find(word[0].upper()), SUITS.find(word[1].lower())
         if rank >= 0 and suit >= 0:
             return 4 * rank + suit
-    raise BadValue(f"{text!r} is no card; a card is a rank ({RANKS}) and a suit ({SUITS}), as Ah")
+    raise BadValue(f"{text!r} is not a card; a card is a rank ({RANKS}) and a suit ({SUITS}): Ah")
 
 
 def cards(text: str, what: str = "cards") -> list[int]:

@@ -52,7 +52,7 @@ def _word(word: str) -> NDArray[np.bool_]:
     try:
         numbers = sorted(cards(word, "hand"))
     except BadValue as error:
-        raise BadValue(f"{word!r} is no hand or range ({error}); {_HELP}") from None
+        raise BadValue(f"{word!r} is not a hand or range ({error}); {_HELP}") from None
     if len(numbers) != 2:
         raise BadValue(f"{word!r} has {len(numbers)} cards; a hand has 2")
     return (HANDS[:, 0] == numbers[0]) & (HANDS[:, 1] == numbers[1])

@@ -17,6 +17,7 @@ from cbr_holdem.situation.features import BETTING, NO_LIMIT, NO_LIMIT_ACTIONS
 from cbr_holdem.situation.replays import Replayed, replay_arrays
 from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import LIMIT, MOST_SEATS, POT_LIMIT, STREETS
+from cbr_holdem.table.hand import players_in
 from cbr_holdem.table.hand_arrays import HandArrays
 
 
@@ -53,7 +54,7 @@ def _texts(cards: NDArray[np.uint8]) -> NDArray[Any]:
 
 def survey(bodies: Sequence[str]) -> Counter[str]:
     """In how many hands each player sits."""
-    return Counter(player for body in bodies for player in body.split("\t")[9:])
+    return Counter(player for body in bodies for player in players_in(body))
 
 
 def situate(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -109,6 +109,32 @@ def _joint(ranges: list[Cards], most: int) -> NDArray[np.uint8] | None:
     return np.ascontiguousarray(joint)
 
 
+class _Tally(NamedTuple):
+    """What deals came to for each player [players]: won alone, tied, the sum of the shares of the
+    pot, and the sum of their squares."""
+
+    wins: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, players: int) -> _Tally:
+        whole, parts = np.zeros((2, players), np.int64), np.zeros((2, players))
+        return cls(*whole, *parts)
+
+    def odds(self, player: int, error: float, deals: int, exact: bool) -> Odds:
+        wins, ties = int(self.wins[player]), int(self.ties[player])
+        lose, share = (deals - wins - ties) / deals, float(self.shares[player]) / deals
+        return Odds(wins / deals, ties / deals, lose, share, error, exact, deals)
+
+    def error(self, player: int, deals: int) -> float:
+        """Standard error of a player's mean share."""
+        mean = self.shares[player] / deals
+        spread = max(0.0, self.squares[player] / deals - mean * mean)
+        return math.sqrt(spread / max(1, deals - 1))
+
+
 @njit(cache=True)
 def _compare(keys: Any, hands: Any, board: Any, found: Any) -> None:
     """Strengths of all players on a full board into `found`."""
@@ -117,7 +143,8 @@ def _compare(keys: Any, hands: Any, board: Any, found: Any) -> None:
 
 
 @njit(cache=True)
-def _tally(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
+def _add(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
+    """Add a deal with these strengths to the arrays of a tally."""
     best, many = found[0], 1
     for p in range(1, len(found)):
         if found[p] > best:
@@ -150,10 +177,10 @@ def _next(places: Any, n: Any) -> Any:
 
 
 @njit(cache=True)
-def _count_all(joint: Any, board: Any, wins: Any, ties: Any, shares: Any) -> Any:
+def _count_all(joint: Any, board: Any, tally: Any) -> Any:
     """Every completion of the board for every joint deal; how many deals that are."""
+    wins, ties, shares, squares = tally
     players = joint.shape[1]
-    squares = np.zeros(players)
     found = np.empty(players, np.int64)
     keys = np.empty(players, np.uint64)
     full = np.empty(5, np.uint8)
@@ -186,7 +213,7 @@ def _count_all(joint: Any, board: Any, wins: Any, ties: Any, shares: Any) -> Any
             for p in range(players):
                 keys[p] = board_key + CARD_KEYS[joint[t, p, 0]] + CARD_KEYS[joint[t, p, 1]]
             _compare(keys, joint[t], full, found)
-            _tally(found, wins, ties, shares, squares)
+            _add(found, wins, ties, shares, squares)
             deals += 1
             more = _next(places, count)
     return deals
@@ -194,10 +221,9 @@ def _count_all(joint: Any, board: Any, wins: Any, ties: Any, shares: Any) -> Any
 
 def _count(joint: NDArray[np.uint8], board: list[int]) -> list[Odds]:
     players = joint.shape[1]
-    wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
-    shares = np.zeros(players)
-    deals = _count_all(joint, np.array(board, np.uint8), wins, ties, shares)
-    return [_odds(wins[p], ties[p], shares[p], 0.0, deals, True) for p in range(players)]
+    tally = _Tally.of(players)
+    deals = _count_all(joint, np.array(board, np.uint8), tally)
+    return [tally.odds(player, 0.0, deals, True) for player in range(players)]
 
 
 @njit(cache=True)
@@ -213,17 +239,7 @@ def _any_card(state: Any, used: Any) -> Any:
 
 @njit(cache=True)
 def _draw_some(
-    hands: Any,
-    start: Any,
-    joint: Any,
-    board: Any,
-    seed: Any,
-    first: Any,
-    many: Any,
-    wins: Any,
-    ties: Any,
-    shares: Any,
-    squares: Any,
+    hands: Any, start: Any, joint: Any, board: Any, seed: Any, first: Any, many: Any, tally: Any
 ) -> Any:
     """Draw deals first ... first + many - 1; hands of player p are hands[start[p]:start[p + 1]].
 
@@ -232,6 +248,7 @@ def _draw_some(
     them is as likely; players without a list then get any cards that are left. Returns False where
     ranges could not be dealt together in very many tries.
     """
+    wins, ties, shares, squares = tally
     players = len(start) - 1
     found = np.empty(players, np.int64)
     keys = np.empty(players, np.uint64)
@@ -285,7 +302,7 @@ def _draw_some(
         for p in range(players):
             keys[p] = board_key + CARD_KEYS[own[p, 0]] + CARD_KEYS[own[p, 1]]
         _compare(keys, own, full, found)
-        _tally(found, wins, ties, shares, squares)
+        _add(found, wins, ties, shares, squares)
     return True
 
 
@@ -302,33 +319,18 @@ def _draw(
     lists = [hands if len(hands) < every else hands[:0] for hands in ranges]
     hands = np.concatenate(lists)
     start = np.cumsum([0] + [len(listed) for listed in lists])
-    wins, ties = np.zeros(players, np.int64), np.zeros(players, np.int64)
-    shares, squares = np.zeros(players), np.zeros(players)
+    tally = _Tally.of(players)
     deals = 0
     while deals < most:
         many = min(_BATCH, most - deals)
-        tallies = (wins, ties, shares, squares)
-        if not _draw_some(hands, start, joint, table, seed, deals, many, *tallies):
+        if not _draw_some(hands, start, joint, table, seed, deals, many, tally):
             raise BadValue("these ranges can hardly be dealt together: they need the same cards")
         deals += many
-        if _error(shares[0], squares[0], deals) <= error:
+        if tally.error(0, deals) <= error:
             break
     return [
-        _odds(wins[p], ties[p], shares[p], _error(shares[p], squares[p], deals), deals, False)
-        for p in range(players)
+        tally.odds(player, tally.error(player, deals), deals, False) for player in range(players)
     ]
-
-
-def _error(share: float, square: float, deals: int) -> float:
-    """Standard error of a mean share."""
-    mean = share / deals
-    return math.sqrt(max(0.0, square / deals - mean * mean) / max(1, deals - 1))
-
-
-def _odds(wins: Any, ties: Any, share: Any, error: float, deals: int, exact: bool) -> Odds:
-    win, tie = int(wins) / deals, int(ties) / deals
-    lose = (deals - int(wins) - int(ties)) / deals
-    return Odds(win, tie, lose, float(share) / deals, error, exact, deals)
 
 
 def warm_up() -> None:

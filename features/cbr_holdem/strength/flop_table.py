@@ -69,9 +69,11 @@ def load(path: Path) -> Rows:
             head = json.loads(file.readline(1000))
             rows = file.read()
     except (OSError, ValueError) as error:
-        raise BadValue(f"{path} is no flop table ({error}); `cbr tables build --force`") from None
+        raise BadValue(
+            f"{path} is not a flop table ({error}); `cbr tables build --force` makes one"
+        ) from None
     if not isinstance(head, dict) or {k: head.get(k) for k in HEAD} != HEAD:
-        raise BadValue(f"{path} is another version of the flop table; `cbr tables build --force`")
+        raise BadValue(f"{path} is of another version; `cbr tables build --force` makes it again")
     if head.get("checksum") != checksum(rows):
         raise BadValue(f"{path} is damaged; `cbr tables build --force` makes it again")
     return np.frombuffer(rows, "<u2").reshape(FLOP_CLASSES, len(COLUMNS))

@@ -72,7 +72,7 @@ def preflop_odds(name: str, opponents: int) -> tuple[float, float, float]:
     0.85
     """
     if name not in CLASSES:
-        raise BadValue(f"{name!r} is no class of hands; classes are as AA, AKs, AKo")
+        raise BadValue(f"{name!r} is not a class of hands; classes are as AA, AKs, AKo")
     if not 1 <= opponents <= 9:
         raise BadValue(f"{opponents} opponents; the table has 1 to 9")
     win, tie, equity = _table()[CLASSES.index(name), opponents - 1].tolist()

@@ -13,6 +13,7 @@ from .game import seating as seating
 from .game import verify_stacks as verify_stacks
 from .hand import Hand as Hand
 from .hand import game_text as game_text
+from .hand import players_in as players_in
 from .hand import read_game as read_game
 from .hand import verify_names as verify_names
 from .hand_arrays import HandArrays as HandArrays

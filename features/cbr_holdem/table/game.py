@@ -56,7 +56,7 @@ class Game:
         amounts = [self.small_blind, self.big_blind, self.ante, *(self.bet_sizes or ())]
         for amount in [*amounts, *([] if self.cap is None else [self.cap])]:
             if not isinstance(amount, int | np.integer) or isinstance(amount, bool):
-                raise BadValue(f"{amount!r} in a game is no whole number of chips")
+                raise BadValue(f"{amount!r} in a game is not a whole number of chips")
         if not 0 <= self.small_blind <= self.big_blind or self.big_blind <= 0:
             raise BadValue(f"blinds are {self.small_blind} and {self.big_blind}; 0 <= small <= big")
         if not 0 <= self.ante <= MOST_CHIPS or self.big_blind > MOST_CHIPS:

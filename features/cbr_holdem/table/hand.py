@@ -23,7 +23,8 @@ from cbr_holdem.table.game import MOST_SEATS, Game
 
 _ACTIONS = re.compile(r"(?:[A-J]?(?:[fc]|r\d{0,15})|/)*\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_FIELDS = 9
+#: Fields of a text before the players.
+FIELDS = 9
 Number = TypeVar("Number", int, float)
 
 
@@ -74,10 +75,10 @@ class Hand:
         (('ann', 'bob'), ('AhKs', ''), 10, 10)
         """
         fields = text.split("\t")
-        seats = len(fields) - _FIELDS
+        seats = len(fields) - FIELDS
         if not 2 <= seats <= MOST_SEATS:
             raise BadValue(f"{max(0, seats)} players; a table has 2 to {MOST_SEATS}")
-        number, terms, stacks, posts, antes, holes, board, actions, result = fields[:_FIELDS]
+        number, terms, stacks, posts, antes, holes, board, actions, result = fields[:FIELDS]
         game, unit = read_game(terms)
         if not _ACTIONS.match(actions):
             raise BadValue(f"actions {actions[:60]!r} are not f, c, r and the streets' /")
@@ -92,11 +93,20 @@ class Hand:
             holes=tuple(held),
             board=board,
             actions=actions,
-            players=tuple(fields[_FIELDS:]),
+            players=tuple(fields[FIELDS:]),
             result=_read_each(float, result, seats, "results", "numbers") if result else None,
             unit=unit,
             number=number,
         )
+
+
+def players_in(text: str) -> list[str]:
+    """The players of a hand that is given as a text.
+
+    >>> players_in("7\\tlimit 5/10\\t90,90\\t10,5\\t\\tAhKs,\\t\\tr20f\\t\\tann\\tbob")
+    ['ann', 'bob']
+    """
+    return text.split("\t")[FIELDS:]
 
 
 def verify_names(names: Sequence[str]) -> None:
@@ -154,7 +164,7 @@ def read_game(text: str) -> tuple[Game, int]:
             rules=rules,
         )
     except (ValueError, CbrError) as error:
-        raise BadValue(f"{text[:60]!r} is no game ({error})") from None
+        raise BadValue(f"{text[:60]!r} is not a game ({error})") from None
     return game, unit
 
 

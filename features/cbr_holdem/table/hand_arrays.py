@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from cbr import BadValue
 from cbr_holdem.cards.numbering import RANKS, SUITS, UNKNOWN, cards, name
 from cbr_holdem.table.game import BOARD_CARDS, MOST_CHIPS, MOST_SEATS, Game, Terms
-from cbr_holdem.table.hand import Hand, read_game, verify_names
+from cbr_holdem.table.hand import FIELDS, Hand, read_game, verify_names
 
-_FIELDS = 9
 _TAB, _COMMA, _MINUS, _POINT, _SLASH = (ord(sign) for sign in "\t,-./")
 _ZERO, _NINE, _FIRST, _LAST = (ord(sign) for sign in "09AJ")
 _FOLD, _CALL, _RAISE = (ord(sign) for sign in "fcr")
@@ -76,7 +75,7 @@ class HandArrays:
         rejected: dict[int, str] = {}
         for place, body in enumerate(texts):
             fields = body.split("\t")
-            names = fields[_FIELDS:]
+            names = fields[FIELDS:]
             try:
                 if not good[place] or len(set(names)) != len(names):
                     verify_hand(Hand.read(body))
@@ -149,20 +148,20 @@ def verify_hand(hand: Hand) -> None:
 def _read_all(text: Any, first: Any, last: Any, found: Any) -> None:
     """Fill the arrays of `found` from the lines of a text."""
     seats, stacks, posts, antes, deck, result, start, end, good = found
-    tabs = np.empty(_FIELDS + 1, np.int64)
+    tabs = np.empty(FIELDS + 1, np.int64)
     for h in range(len(first)):
         # Where the fields begin and end; the players are after the last of them.
         n = 0
         strange = False
         for i in range(first[h], last[h]):
             if text[i] == _TAB:
-                if n < _FIELDS:
+                if n < FIELDS:
                     tabs[n] = i
                 n += 1
                 # A player without a name.
-                strange |= n >= _FIELDS and (i + 1 == last[h] or text[i + 1] == _TAB)
+                strange |= n >= FIELDS and (i + 1 == last[h] or text[i + 1] == _TAB)
             strange |= (text[i] < 32 and text[i] != _TAB) or text[i] == 127
-        players = n - _FIELDS + 1
+        players = n - FIELDS + 1
         if players < 2 or players > MOST_SEATS or strange:
             continue
         seats[h] = players

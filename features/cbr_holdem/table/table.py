@@ -176,7 +176,7 @@ class Table:
         legal = self.legal()
         kind = KINDS.get(move)
         if kind is None:
-            raise BadValue(f"{move!r} is no action; actions are f, k, c, b, r")
+            raise BadValue(f"{move!r} is not an action; actions are f, k, c, b, r")
         if kind == FOLD and not legal.fold:
             raise BadValue(f"a fold is not legal when checking is free; legal are {legal}")
         if kind == CALL:
@@ -186,7 +186,7 @@ class Table:
                 raise BadValue(f"a raise is not legal; legal are {legal}")
             to = legal.raise_from if amount is None else amount
             if not isinstance(to, int | np.integer):
-                raise BadValue(f"{to!r} is no whole number of chips; legal are {legal}")
+                raise BadValue(f"{to!r} is not a whole number of chips; legal are {legal}")
             if not legal.raise_from <= to <= legal.raise_to:
                 raise BadValue(f"a raise to {to} is not legal; legal are {legal}")
             return RAISE, int(to)

@@ -21,7 +21,7 @@ def load_game(name: str) -> GameDef:
     try:
         return read_gamedef(text, to_play=True)
     except BadValue as error:
-        raise BadValue(f"{name} is no game definition that can be played: {error}") from None
+        raise BadValue(f"{name} is not a game definition that can be played: {error}") from None
 
 
 def definition_text(name: str) -> str:
@@ -39,4 +39,4 @@ def definition_text(name: str) -> str:
         with path.open("rb") as file:
             return file.read(_MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadValue(f"{path} is no game definition: {error}") from None
+        raise BadValue(f"{path} is not a game definition: {error}") from None

@@ -71,7 +71,7 @@ class MatchState:
         held = tuple(holes.split("|"))
         whole = [len(street) for street in board] == [6, 2, 2][: len(board)]
         if not found or not whole or any(len(hole) not in (0, 4) for hole in held):
-            raise BadValue(f"{quoted(text)} is no match state")
+            raise BadValue(f"{quoted(text)} is not a match state")
         return cls(int(found[1]), int(found[2]), found[3], held, "".join(board))
 
 
@@ -100,7 +100,7 @@ def table_of(state: MatchState, definition: GameDef) -> Table:
     """
     seats = len(definition.posts)
     if len(state.holes) != seats or not state.position < seats:
-        raise BadValue(f"{quoted(state.text)} is no state of a game for {seats}")
+        raise BadValue(f"{quoted(state.text)} is not a state of a game for {seats}")
     with _refused(state):
         table = Table(definition.game, definition.stacks, *_seen(state), definition.posts)
     _go_on(table, state, state.betting)
