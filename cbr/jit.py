@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,11 @@ class _Cache(FunctionCache):
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         self._stamp()
-        return super()._load_overload(sig, target_context)
+        try:
+            return super()._load_overload(sig, target_context)
+        except Exception:  # damaged, or of a type that is no longer there
+            self._discard()
+            return None
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         self._stamp()
@@ -177,14 +181,21 @@ class _Cache(FunctionCache):
     def _remove_old(self) -> None:
         """Remove compiled code of older versions of this function, and of functions that are gone.
         A function inside another one is known only once that has run, so those entries stay."""
-        base = self._impl.filename_base
-        if not self._cache_file._load_index():
-            _unlink(self._folder.glob(f"{base}.*.nbc"))
+        try:
+            known = self._cache_file._load_index()
+        except Exception:  # as above
+            known = None
+        if not known:
+            self._discard()
         for index in self._folder.glob(f"{self._module.name}.*.nbi"):
             if index.stem not in _entries[self._module] and "locals" not in index.stem:
                 _unlink([index, *self._folder.glob(f"{index.stem}.*.nbc")])
 
+    def _discard(self) -> None:
+        base = self._impl.filename_base
+        _unlink([self._folder / f"{base}.nbi", *self._folder.glob(f"{base}.*.nbc")])
 
-def _unlink(paths: Any) -> None:
-    for path in list(paths):
+
+def _unlink(paths: Iterable[Path]) -> None:
+    for path in paths:
         path.unlink(missing_ok=True)

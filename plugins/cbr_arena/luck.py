@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import CARD_KEYS, DECK, EMPTY, strength_of_key

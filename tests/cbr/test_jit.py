@@ -117,3 +117,14 @@ def test_entries_of_functions_that_are_gone_are_removed(package: Path) -> None:
     names = entries(package)
     assert not any(name.startswith("caller.other") for name in names)
     assert sum(name.startswith("caller.another") for name in names) == 2
+
+
+def test_entries_that_cannot_be_read_are_replaced(package: Path) -> None:
+    """As when a type that an entry names has got another name, or a file is damaged."""
+    run(package)
+    for path in package.glob("__pycache__/caller.outer*.nbi"):
+        path.write_bytes(path.read_bytes()[:-20] + bytes(20))
+    for path in package.glob("__pycache__/caller.other*.nbc"):
+        path.write_bytes(b"damaged")
+    assert run(package) == {"values": [70.5, 2.0], "compiled": [1, 1]}
+    assert run(package) == {"values": [70.5, 2.0], "compiled": [0, 0]}
