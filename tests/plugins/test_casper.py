@@ -21,7 +21,8 @@ from cbr_arena.match import Match, play
 from cbr_arena.players import build as build_bot
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
-from cbr_casper.bot import CaseBot, legal, triples
+from cbr_casper.bot import CaseBot
+from cbr_casper.solutions import legal, triples
 from cbr_holdem.situation.pending import Pending
 from cbr_holdem.table.game import Game
 

@@ -22,7 +22,7 @@ from cbr.workers import executor
 from cbr_arena.logs import write
 from cbr_arena.match import Match, play
 from cbr_arena.players import players_of
-from cbr_casper.evolution_arena import ARENA
+from cbr_casper import ARENA
 
 TINY = ["--generations", 2, "--hands", 60, "--report", 60]
 
@@ -60,7 +60,7 @@ class TestArena:
         together = contest(base, "holdem?block=8&against=lag*3", 3, together=True)
         check_arena(together, dimensions=42, blocks=3)
 
-    @pytest.mark.parametrize("style", ["casper", "heir"])
+    @pytest.mark.parametrize("style", ["casper", "cbr"])
     def test_a_row_plays_as_the_bot_with_these_weights(
         self, base: Path, tmp_path: Path, style: str
     ) -> None:

@@ -34,7 +34,7 @@ from cbr.spec import Spec
 from cbr.store import Casebase
 from cbr_arena.match import Match, sittings
 from cbr_arena.players import players_of
-from cbr_casper.evolution_arena import ARENA
+from cbr_casper import ARENA
 
 _SEATS, _PEER_HANDS, _LIMIT_MB, _LIMIT_SECONDS = 9, 20, 600.0, 480.0
 

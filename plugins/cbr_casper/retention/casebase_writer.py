@@ -1,8 +1,8 @@
-"""Hands that a bot saw, written into a casebase as `cbr build` would write them from a log.
+"""Observed hands written to a casebase, as `cbr build` would write them from a log.
 
-All hands of one moment are one transaction, which waits for others that write: several bots and
-processes may keep what they see in one file. A hand is known by its content, so one that is there
-is not written again. After a failure nothing more is written, and the reason is told each time.
+All hands of one call are one transaction, which waits for other writers: several bots and processes
+may write to one file. A hand is identified by its content, so it is not written twice. After a
+failure nothing more is written, and every further call raises the reason.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cbr.errors import BadValue, CbrError
 from cbr.plugging import default_plugins, one_line
 from cbr.store import Casebase, Record, differences, record_digest, types_in, verify_can_be_made
 
-#: What such hands are called among the sources of a casebase, and what reads hands like them.
+#: The name of these hands among the sources of a casebase (a file format), and their reader.
 SOURCE, _READER = "hands played", "phh"
 
 
-class Keeper:
-    """A casebase file that takes hands in; it is made with the first of them."""
+class CasebaseWriter:
+    """Writes hands to a casebase file, which is created with the first of them."""
 
     def __init__(self, path: Path, case_types: Sequence[CaseType]) -> None:
         self.path, self.failed = path, ""
@@ -35,12 +35,12 @@ class Keeper:
         elif path.suffix != ".db":
             raise BadValue(f"retain={path} must be session, or a casebase FILE.db")
         else:
-            with self._unless_there():
+            with self._unless_exists():
                 verify_can_be_made(path)
 
     @contextmanager
-    def _unless_there(self) -> Iterator[None]:
-        """Nothing is wrong if another process has made the file in the meantime."""
+    def _unless_exists(self) -> Iterator[None]:
+        """Ignore an error if another process has created the file in the meantime."""
         try:
             yield
         except CbrError:
@@ -48,11 +48,14 @@ class Keeper:
                 raise
 
     def _verify(self, base: Casebase) -> None:
-        """Whether the hands of this bot belong into that casebase."""
+        """Raise BadValue unless the hands of this bot belong in that casebase."""
         if base.domain != self._types[0].domain:
             raise BadValue(f"{self.path} holds {base.domain} cases, not {self._types[0].domain}")
         if base.selection:
-            raise BadValue(f"{self.path} was built with {base.selection}, so not all hands belong")
+            raise BadValue(
+                f"{self.path} was built with {base.selection}, so it has only a part of the "
+                "hands; retain into another file"
+            )
         types = types_in(base, "", default_plugins())
         for stored, wanted in zip(base.case_types, types, strict=True):
             serious, _ = differences(stored, wanted)
@@ -60,21 +63,21 @@ class Keeper:
                 raise BadValue(f"{self.path} has {serious[0]}; `cbr rebuild` changes a casebase")
         self._types = types
 
-    def keep(self, bodies: Sequence[str]) -> int:
+    def write(self, bodies: Sequence[str]) -> int:
         """Write hands; how many are new."""
         if self.failed:
             raise CbrError(self.failed)
         try:
             return self._write(bodies)
         except (CbrError, sqlite3.Error, OSError) as error:
-            self.failed = f"nothing more is kept in {self.path}: {one_line(error)}"
+            self.failed = f"nothing more is written to {self.path}: {one_line(error)}"
             raise CbrError(self.failed) from None
 
     def _write(self, bodies: Sequence[str]) -> int:
         base = self._opened()
         job = Job(SOURCE, _READER)
         for body in dict.fromkeys(bodies):
-            # The place of a hand is its content, so the same hand has the same place.
+            # The place of a hand is a hash of its content, so the same hand has the same place.
             place = int.from_bytes(record_digest(body)[:8], "big") >> 1
             job.items.append((place, Record(body, 0)))
         with base.transaction():
@@ -90,7 +93,7 @@ class Keeper:
     def _opened(self) -> Casebase:
         if self._base is None:
             if not self.path.exists():
-                with self._unless_there():
+                with self._unless_exists():
                     Casebase.create(self.path, self._types).close()
             self._base = Casebase.open(self.path, write=True)
             self._verify(self._base)
