@@ -32,6 +32,7 @@ from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
 from cbr_arena.showing import as_seen
 from cbr_casper.bot import CaseBot
+from cbr_casper.retention.casebase_writer import CasebaseWriter
 from cbr_casper.retention.combined_retrieval import RetainingStreet
 from cbr_casper.retention.observed_hands import merge_views, observed_text
 from cbr_casper.retention.session_cases import SessionCases, similar_cases
