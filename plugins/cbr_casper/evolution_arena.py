@@ -90,7 +90,7 @@ def open_table(
         bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
-    settings = _Settings(bot, unnested(policy), unnested(reuse), genes)
+    settings = _Settings(bot, genes)
     specs = [unnested(text) for text in against.split(",") if text.strip()]
     others = [player.spec for player in players_of(specs)]
     if not together:
@@ -127,10 +127,10 @@ ARENA = Arena(
 class _Settings:
     """Retrieval and reuse of the arena's bot, and the genes that set parts of them."""
 
-    def __init__(self, bot: CaseBot, policy: str, reuse: str, genes: str) -> None:
-        self.bot, self.given = bot, (policy, reuse)
+    def __init__(self, bot: CaseBot, genes: str) -> None:
+        self.bot = bot
         street = bot.streets[0]
-        self.policy = Spec.parse(policy or street.case_type.retrieval)
+        self.policy = Spec.parse(bot.policy or street.case_type.retrieval)
         self.reuse = Spec.parse(street.reuse)
         names = [name.strip() for name in genes.split(",") if name.strip()]
         for name in names:
@@ -180,8 +180,8 @@ class _Settings:
         return (
             str(Spec("threshold", {**self.policy.parameters, **policy}))
             if policy
-            else self.given[0],
-            str(Spec("worth", {**self.reuse.parameters, **reuse})) if reuse else self.given[1],
+            else self.bot.policy,
+            str(Spec("worth", {**self.reuse.parameters, **reuse})) if reuse else self.bot.reuse,
         )
 
     def usage(self, found: Mapping[str, float], weights: str) -> str:

@@ -45,7 +45,7 @@ F_PAIR_SUITED = F_PAID = 10  # 2 a pair, 1 suited; half small bets paid in the h
 F_POSITION = 11  # the seat, in ninths of the table
 F_BET = 12  # half small bets paid on this street
 F_STACK_TO_POT = 13  # log2(1 + stack / pot), in sixteenths; 0 in limit
-FEATURES = 14
+FEATURES = F_STACK_TO_POT + 1
 
 
 def _preflop_cards() -> NDArray[np.int64]:

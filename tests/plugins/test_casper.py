@@ -135,6 +135,7 @@ class TestBot:
     ) -> None:
         for file in (base, no_limit):
             plain = CaseBot(str(file), "casper").streets[1].retriever.weights
+            assert CaseBot(str(file), "heir").style == CaseBot(str(file)).style  # its former name
             copy = tmp_path / file.name
             shutil.copy(file, copy)
             with Casebase.open(copy, write=True) as opened:

@@ -15,7 +15,7 @@ from cbr_arena.players import build as build_bot
 from cbr_arena.players import players_of
 from cbr_arena.results import lines_of
 from cbr_casper.bot import CaseBot
-from cbr_casper.solutions import legal
+from cbr_casper.solutions import legal, legal_solutions
 from cbr_casper.streets import Street
 from cbr_casper.values.labels import label, unlabelled
 from cbr_casper.values.rollouts import rollout_values
@@ -104,6 +104,21 @@ class TestLabels:
         other[flop, 108:110] = 51, 50
         after, _ = rollout_values(other, *given)
         np.testing.assert_array_equal(before[flop], after[flop])
+
+    def test_moves_with_values_are_the_legal_solutions(self, base: Path) -> None:
+        """What the rules allow a bot at a table is what roll-outs play out."""
+        both, played, terms = self.played(base)
+        place = np.arange(len(played.tables))
+        mean, _ = rollout_values(
+            played.tables, terms, logged_moves(played, 3), place >= 0, place, both, 2, 1
+        )
+        solutions = ("f", "k", "c", "b", "r")
+        for street in range(4):
+            mine = np.flatnonzero(played.tables[:, STREET] == street)
+            known = ~np.isnan(mean[mine])
+            found = legal_solutions(solutions, ~known[:, FOLD], known[:, RAISE], street == 0)
+            pending = Pending(played.tables, Game("limit"), mine)
+            np.testing.assert_array_equal(found, legal(pending, solutions))
 
     def test_good_hands_are_worth_more(self, base: Path) -> None:
         """On the river: values follow strength, and a fold is worth nothing."""
