@@ -1,6 +1,6 @@
 """What the experiments of CASPER and of the CBR bot share: logs, casebases and tables.
 
-Everything is kept in a folder, and what is there is used. A file appears when it is complete.
+All files are kept in one folder and used again. A file gets its name when it is complete.
 """
 
 from __future__ import annotations
