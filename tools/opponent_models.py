@@ -29,7 +29,7 @@ def main() -> None:
     given = parser.parse_args()
     with Casebase.open(given.file) as base:
         counts = count_moves(base)
-    if hides_folds(counts.decisions.counted(counts.seen.shape[-1]), counts.seen):
+    if hides_folds(counts.decisions.counted(counts.totals.shape[-1]), counts.totals):
         raise BadValue(
             f"{given.file} hides most cards of players who fold, so trees cannot be learned from it"
         )
@@ -44,7 +44,7 @@ def main() -> None:
 
 def losses(counts: MoveCounts) -> list[dict[str, str | int | float]]:
     """Log-losses by street, of the second half of the hands by a model of the first."""
-    decisions, (players, _, _, moves) = counts.decisions, counts.seen.shape
+    decisions, (players, _, _, moves) = counts.decisions, counts.totals.shape
     first = decisions.hand <= np.median(np.unique(decisions.hand))
     known = decisions.take(first)
     model = MoveCounts(known, known.counted_by_player(players, moves)).model()

@@ -118,10 +118,8 @@ class Street:
         self.sparse = sparse if self.lacking else ""
         self._cached = RowCache()
         spec = Spec.parse(self.reuse)
-        default_plugins().get("reuse policy", spec.name).bind(
-            spec
-        )  # raises now if the spec is wrong
-        # Some parameters are checked only when the policy is used.
+        # A wrong spec raises here; some parameters are checked only when the policy is used.
+        default_plugins().get("reuse policy", spec.name).bind(spec)
         first = self.retriever.vectors.values[:1]
         self._decide_new(first, np.ones((1, len(self.solutions)), np.bool_), None)
 

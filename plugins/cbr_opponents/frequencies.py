@@ -38,14 +38,14 @@ _SLOPES_HIDDEN = (3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 20.0)
 LEAST_CHANCE = 1e-3
 
 
-def hides_folds(known: Ints, seen: Ints) -> bool:
+def hides_folds(known: Ints, totals: Ints) -> bool:
     """Whether most cards of players who fold are unknown; counts as in `smoothed_frequencies`."""
-    return bool(2 * known[..., FOLD].sum() < seen[..., FOLD].sum())
+    return bool(2 * known[..., FOLD].sum() < totals[..., FOLD].sum())
 
 
-def smoothed_frequencies(known: Ints, seen: Ints) -> Floats:
+def smoothed_frequencies(known: Ints, totals: Ints) -> Floats:
     """Chances of moves [4, CONTEXTS, CLASSES, moves] from the counts of decisions with `known`
-    cards, of the same shape, and of all decisions `seen`, [4, CONTEXTS, moves].
+    cards, of the same shape, and of all decisions, `totals` [4, CONTEXTS, moves].
 
     Without any decisions, bad hands fold and good ones raise. A prior under which actions say
     nothing about hands would make opponents too easy to beat, and a best response too loose.
@@ -58,18 +58,18 @@ def smoothed_frequencies(known: Ints, seen: Ints) -> Floats:
             kernel = np.stack([class_kernel(street, width) for street in range(4)])[:, None, None]
             chances = _shares(kernel @ counts + _PRIOR * chances)
     chances = _shares(by_price + _PRIOR_CELL * chances).reshape(known.shape)
-    if hides_folds(known, seen):
-        chances = _with_hidden_folds(chances, known, seen.astype(np.float64))
+    if hides_folds(known, totals):
+        chances = _with_hidden_folds(chances, known, totals.astype(np.float64))
     free = slice(0, CONTEXTS // PRICE_CLASSES)
     chances[:, free, :, CALL] += chances[:, free, :, FOLD]
     chances[:, free, :, FOLD] = 0.0
     return chances
 
 
-def _with_hidden_folds(chances: Floats, known: Ints, seen: Floats) -> Floats:
+def _with_hidden_folds(chances: Floats, known: Ints, totals: Floats) -> Floats:
     """Chances with folds as frequent as in all decisions of a context, and likelier for worse
     hands."""
-    by_price = seen.reshape(4, PRICE_CLASSES, -1, seen.shape[-1])
+    by_price = totals.reshape(4, PRICE_CLASSES, -1, totals.shape[-1])
     folds, times = by_price[..., FOLD], by_price.sum(axis=-1)
     prior = (folds.sum(axis=2) + 1.0) / (times.sum(axis=2) + 2.0)
     rate = (folds + _PRIOR * prior[..., None]) / (times + _PRIOR)

@@ -161,7 +161,7 @@ class TestBot:
             ("cbr:{base}?own=5", "give retain=session too"),
             ("cbr:empty?index=scan", "no style, policy, reuse, index, own and adapt"),
             ("cbr:empty?own=5", "no style, policy, reuse, index, own and adapt"),
-            ("cbr:{base}?policy=radius?above=0.995", "may find no case, and a bot must act"),
+            ("cbr:{base}?policy=radius?above=0.995", "may retrieve no case, and a bot must act"),
             ("cbr:{base}?reuse=worth?temperature=0", "temperature must be above 0"),
             ("cbr:{base}?policy=threshold?above=0.9;cap=-1", "-1 cases to retrieve"),
         ],

@@ -65,11 +65,13 @@ class TestLabels:
     def test_players_who_act_alike_are_a_group(self, base: Path) -> None:
         with Casebase.open(base) as opened:
             counts = count_moves(opened)
-        assert counts.seen.shape[0] == 6  # three miniloki, two lag, and nobody else
-        assert counts.seen[-1].sum() == 0
-        assert len(counts.decisions.move) == counts.seen.sum()
-        assert counts.decisions.counted(3).sum(axis=2).tolist() == counts.seen.sum(axis=0).tolist()
-        groups = groups_of(np.concatenate([counts.seen] * 3))  # as if there were more of each
+        assert counts.totals.shape[0] == 6  # three miniloki, two lag, and nobody else
+        assert counts.totals[-1].sum() == 0
+        assert len(counts.decisions.move) == counts.totals.sum()
+        assert (
+            counts.decisions.counted(3).sum(axis=2).tolist() == counts.totals.sum(axis=0).tolist()
+        )
+        groups = groups_of(np.concatenate([counts.totals] * 3))  # as if there were more of each
         assert sorted(len(group) for group in groups) == [6, 9]
         kinds = [{player % 6 for player in group} for group in groups]
         assert not kinds[0] & kinds[1]

@@ -169,7 +169,7 @@ class TestSession:
         assert bot.retention is None
         assert not any(isinstance(street, RetainingStreet) for street in bot.streets)
         assert bot.memory is not None
-        assert bot.memory.names == ("told",)
+        assert bot.memory.names == ("log_likelihood",)
 
     def test_what_was_kept_counts(self, base: Path) -> None:
         """Own cases that did one thing make it likelier, the more they count."""
@@ -378,7 +378,7 @@ class TestEmpty:
             adjust="aivat",
             seed=7,
         )
-        played = Played.merge_views(list(pieces_played(match, piece=sessions * length)))
+        played = Played.together(list(pieces_played(match, piece=sessions * length)))
         assert not played.faults
         by_time = played.judged[:, 0].reshape(sessions, 4, -1).mean(axis=2)
         gain = by_time[:, 2:].mean(axis=1) - by_time[:, 0]
@@ -479,6 +479,6 @@ def _written(out: str) -> int:
     assert bot.retention is not None
     assert bot.retention.writer is not None
     match = Match(players_of(["call*3"]), hands=60, duplicate=False, keep_hands=True)
-    keep = bot.retention.writer.keep
+    write_hands = bot.retention.writer.write
     hands = play(match).hands
-    return sum(keep(hands[at : at + 4]) for at in range(0, 60, 4))
+    return sum(write_hands(hands[at : at + 4]) for at in range(0, 60, 4))

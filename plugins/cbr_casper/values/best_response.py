@@ -133,7 +133,7 @@ def best_responses(
     grids = np.stack([model.grid for model in models])
     strategy = np.stack([without_rare_sizes(grid) for grid in grids])
     value = np.zeros_like(grids)
-    seen = np.full((*grids.shape[:3], grids.shape[-1]), 0.5)
+    opponent_moves = np.full((*grids.shape[:3], grids.shape[-1]), 0.5)
     pieces = range(0, hands, _PIECE)
     done, total = 0, rounds * len(grids) * hands
     for number in range(rounds):
@@ -148,22 +148,24 @@ def best_responses(
             for piece, (more, times, others) in zip(pieces, played, strict=False):
                 sums += more
                 visits += times
-                seen[at] += others
+                opponent_moves[at] += others
                 if progress:
                     done += min(_PIECE, hands - piece)
                     progress(done, total, done)
             value[at] = _means(sums, visits)
             strategy[at] = _improved(grids[at], value[at], temperature)
-    return BestResponses(strategy, value, seen / seen.sum(axis=-1, keepdims=True))
+    return BestResponses(
+        strategy, value, opponent_moves / opponent_moves.sum(axis=-1, keepdims=True)
+    )
 
 
 def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
     """Results of moves in sum, visits of cells, and how often the opponents made each move."""
     sums = np.zeros_like(work.strategies.own)
     visits = np.zeros(sums.shape[:-1], np.int64)
-    seen = np.zeros((*sums.shape[:2], sums.shape[-1]), np.int64)
-    _round(*work.starts, *work[1:], sums, visits, seen)
-    return sums, visits, seen
+    opponent_moves = np.zeros((*sums.shape[:2], sums.shape[-1]), np.int64)
+    _round(*work.starts, *work[1:], sums, visits, opponent_moves)
+    return sums, visits, opponent_moves
 
 
 def starts_of(base: Casebase) -> Starts:
@@ -225,7 +227,7 @@ def _round(
     count: Any,
     sums: Any,
     visits: Any,
-    seen: Any,
+    opponent_moves: Any,
 ) -> None:
     """Play some hands of a round, and add up the results of moves."""
     others, own, sizes = strategies
@@ -252,7 +254,7 @@ def _round(
                 play_move(r, of_game, sizes, move)
                 # Where no raise is legal any more, it became a call.
                 kind = r[HISTORY + r[MOVES] - 1] >> 4 & 3
-                seen[street, at, move if kind == RAISE else kind] += 1
+                opponent_moves[street, at, move if kind == RAISE else kind] += 1
                 continue
             cards = hand_class(street, strength)
             legal[:] = True

@@ -115,7 +115,7 @@ class TableModels:
             plain = everybody.without_trees()
             tilts = TILTS if has_trees else TILTS[1:]  # without trees the first is everybody again
             models += [plain.tilted(tilt) for tilt in tilts]
-            groups = groups_of(counts.seen[:-1])
+            groups = groups_of(counts.totals[:-1])
             if len(groups) > 1:
                 models += [counts.model(group, with_trees=False) for group in groups]
         found = best_responses(

@@ -64,25 +64,25 @@ class Decisions(NamedTuple):
 
     def counted_by_player(self, players: int, moves: int) -> Ints:
         """How often each of so many players made each move, [players, 4, CONTEXTS, moves]."""
-        seen = np.zeros((players, 4, CONTEXTS, moves), np.int64)
-        np.add.at(seen, (self.player, *self.cell[:, :2].T, self.move), 1)
-        return seen
+        totals = np.zeros((players, 4, CONTEXTS, moves), np.int64)
+        np.add.at(totals, (self.player, *self.cell[:, :2].T, self.move), 1)
+        return totals
 
 
 class MoveCounts(NamedTuple):
     """What players did: the decisions with known cards, and how often each player made which move
-    in all decisions, `seen` [players, 4, CONTEXTS, moves]."""
+    in all decisions, `totals` [players, 4, CONTEXTS, moves]."""
 
     decisions: Decisions
-    seen: Ints
+    totals: Ints
 
     def model(self, group: Sequence[int] | None = None, with_trees: bool = True) -> OpponentModel:
         """The model of a group of players, or of all; by frequencies alone unless `with_trees`."""
-        mine, seen = self.decisions, self.seen
+        mine, totals = self.decisions, self.totals
         if group is not None:
-            mine, seen = mine.take(np.isin(mine.player, group)), seen[list(group)]
-        moves = seen.shape[-1]
-        known, in_all = mine.counted(moves), seen.sum(axis=0)
+            mine, totals = mine.take(np.isin(mine.player, group)), totals[list(group)]
+        moves = totals.shape[-1]
+        known, in_all = mine.counted(moves), totals.sum(axis=0)
         grid = smoothed_frequencies(known, in_all)
         # With folds hidden, known decisions are a biased sample, and trees would learn the bias.
         with_trees = with_trees and not hides_folds(known, in_all)
@@ -118,7 +118,7 @@ def count_moves(base: Casebase) -> MoveCounts:
     )
     places = {name: place for place, (name, _) in enumerate(hands.most_common(_APART))}
     moves = RAISE + len(RAISE_SIZES[BETTING[base.domain]])
-    found, seen = [], np.zeros((len(places) + 1, 4, CONTEXTS, moves), np.int64)
+    found, totals = [], np.zeros((len(places) + 1, 4, CONTEXTS, moves), np.int64)
     for numbers, bodies in base.read_records(BATCH):
         played, terms, names = replay_decisions(bodies)
         assert played.tables is not None
@@ -129,9 +129,9 @@ def count_moves(base: Casebase) -> MoveCounts:
         _describe(played.tables, terms, cell, features)
         hand = np.array(numbers, np.int64)[played.hand]
         some = Decisions(cell, features, move, player, hand)
-        seen += some.counted_by_player(*seen.shape[::3])
+        totals += some.counted_by_player(*totals.shape[::3])
         found.append(some.take(cell[:, 2] >= 0))
-    return MoveCounts(Decisions(*map(np.concatenate, zip(*found, strict=True))), seen)
+    return MoveCounts(Decisions(*map(np.concatenate, zip(*found, strict=True))), totals)
 
 
 @njit(cache=True)

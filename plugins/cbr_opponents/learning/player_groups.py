@@ -14,12 +14,12 @@ _ENOUGH = 1_000
 _GROUPS, _DIFFERENT = 3, 0.03
 
 
-def groups_of(seen: Ints) -> list[list[int]]:
+def groups_of(totals: Ints) -> list[list[int]]:
     """Groups of players who act alike, by how often each made which moves [players, 4, CONTEXTS,
     moves]. The two groups whose union loses least likelihood are merged, until all differ."""
-    often = np.flatnonzero(seen.sum(axis=(1, 2, 3)) >= _ENOUGH).tolist()
+    often = np.flatnonzero(totals.sum(axis=(1, 2, 3)) >= _ENOUGH).tolist()
     groups = [[player] for player in often]
-    counts = [seen[player].astype(np.float64) for player in often]
+    counts = [totals[player].astype(np.float64) for player in often]
     fit = [_log_likelihood(count) for count in counts]
     while len(groups) > 1:
         loss, one, two = min(
