@@ -1,15 +1,15 @@
 """CASPER's experiment in one command: `python tools/casper.py [--quick] [--source LOG]`.
 
 Strong bots play nine-seat limit hands that are logged and built into a small and a large casebase.
-The CBR bot (`style=casper`) then sits down at a table of the same bots and at one of loose and
-aggressive ones, with each of CASPER's weight sets, with learned and with random weights; a random
-player is the baseline, and the teachers sit down among the loose ones too. What the thesis found
-stands beside it (Rubin 2007, chapter 5). How well the cases predict the last fifth of the hands is
-told as well.
+The CBR bot (`style=casper`) then plays at a table of the same bots and at one of loose and
+aggressive ones, with each of CASPER's weight sets, with learned and with random weights. A random
+player is the baseline, and the bots of the log play among the loose ones too. The figures of the
+thesis are shown beside ours (Rubin 2007, chapter 5), and how well the cases predict the last fifth
+of the hands.
 
 With --source the casebase comes from any log that `cbr build` reads, and tables have its game and
-as many seats. Deals of the matches are never those of the log: they have another seed. Everything
-is kept in --out, and what is there is used.
+as many seats. Deals of the matches are never those of the log: they have another seed. All files
+are kept in --out, and used again.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ SIMILAR = {
 
 @dataclass(frozen=True)
 class Seat:
-    """One bot at one table, and what came of it; `curve` is what it had won after each of some
-    equal parts of the hands, luck included."""
+    """One bot at one table with its results; `curve` is what it had won after each of some equal
+    parts of the hands, luck included."""
 
     name: str
     table: str
@@ -128,8 +128,8 @@ def main() -> None:
     _plot(seats, out / "casper.png")
     say(f"drawn in {out / 'casper.png'}")
     if given.json:
-        told = {"bots": [asdict(seat) for seat in seats], "predicted": predicted}
-        print(json.dumps(told, indent=2))
+        found = {"bots": [asdict(seat) for seat in seats], "predicted": predicted}
+        print(json.dumps(found, indent=2))
         return
     _show(seats, setting)
     _show_predicted(predicted)
@@ -145,7 +145,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tuple[str, str]]:
-    """CASPER's sets are for limit; elsewhere the casebase has its own."""
+    """Bots by name. CASPER's weight sets are for limit; in no-limit the casebase's own are used."""
     sets = ["hand-picked", "general", "opponent"] if setting.betting == "limit" else [""]
     named = [(name or "own weights", f"&weights={name}" if name else "") for name in sets]
     return [
@@ -158,12 +158,12 @@ def _bots(setting: Setting, small: Path, large: Path, weights: Path) -> list[tup
 
 
 def _teachers(setting: Setting) -> list[tuple[str, str]]:
-    """Those whose hands were logged, as in figure 5.3 of the thesis."""
+    """The bots whose hands were logged, as in figure 5.3 of the thesis."""
     return [("loki", "loki"), ("sim", SIM)] if setting.betting == "limit" else []
 
 
 def _predicted(file: Path, weights: Path) -> list[dict[str, Any]]:
-    """What the casebase's first hands say of its last ones, by street and weights."""
+    """How well the first hands of a casebase predict its last ones, by street and weights."""
     cbr = Path(sys.executable).with_name("cbr")
     given = ["--last", f"{1 - _FIRST:.3g}", "--weights", "", "--weights", str(weights), "--json"]
     done = subprocess.run([cbr, "evaluate", file, *given], check=True, capture_output=True)
@@ -199,7 +199,7 @@ def _seat(
 
 
 def _curve(played: Played, parts: int = 100) -> list[float]:
-    """What the first bot had won in all after each part, in bets."""
+    """What the first bot had won in sum after each part, in bets."""
     hands = int(played.pots[0]) / len(played.won)
     won = np.cumsum(played.won[:, 0]) * hands
     return [float(won[at]) for at in np.linspace(0, len(won) - 1, parts + 1).astype(int)[1:]]
@@ -218,7 +218,7 @@ def _show(seats: Sequence[Seat], setting: Setting) -> None:
     thesis = setting == NINE
     table(
         f"What the first bot wins at tables of {setting.seats}, {unit}",
-        ["bot", "table", "won", "without luck", *(["thesis"] if thesis else [])],
+        ["bot", "table", "won", "luck subtracted", *(["thesis"] if thesis else [])],
         [
             (
                 seat.name,
@@ -266,7 +266,7 @@ def _show_predicted(found: Sequence[dict[str, Any]]) -> None:
                     )
                 )
     table(
-        "The last fifth of the hands, predicted by those before",
+        "The last fifth of the hands, predicted by the cases of the others",
         ["street", "weights", "decisions", "log-loss", "right"],
         rows,
     )
@@ -277,7 +277,7 @@ def _plain(value: float | None) -> str:
 
 
 def _plot(seats: Sequence[Seat], path: Path) -> None:
-    """For each table ours beside the thesis, and what was won hand after hand."""
+    """For each table our figures beside the thesis, and the winnings over the hands."""
     with picture(path, 12, 9) as figure:
         _draw(figure, seats)
 
@@ -304,7 +304,7 @@ def _draw(figure: Figure, seats: Sequence[Seat]) -> None:
         above.set_yticks(list(at), [seat.name for seat in mine])
         above.invert_yaxis()
         style_axis(above, f"{where} table")
-        above.set_xlabel("bets a hand, luck taken out")
+        above.set_xlabel("bets a hand, luck subtracted")
         above.legend(frameon=False, fontsize=9)
         for seat in mine:
             hands = np.linspace(0, seat.hands, len(seat.curve) + 1)

@@ -1,19 +1,19 @@
-"""What CASPER's heir wins, and what each part of it gains: `python tools/heir.py [--quick]`.
+"""What the CBR bot wins, and what each part of it gains: `python tools/cbr_bot.py [--quick]`.
 
-At nine seats it learns from the hands that strong bots logged for CASPER's experiment, and sits
-down among eight `loki` and among eight `lag`; with casebases of several sizes too. Heads-up it
-learns from a log of pairs of bots, and meets `call`, `lag` and `loki`. On the same deals stand
-`style=casper` and the heir with a part taken away or put in: weights picked by hand, no adapting to
-the table, labels without an answer to habits, other descriptions, retained cases. Deals of the
-matches are never those of a log, nor those by which constants were chosen.
+At nine seats it learns from the hands that strong bots logged for CASPER's experiment, and plays
+among eight `loki` and among eight `lag`; with casebases of several sizes too. Heads-up it learns
+from a log of pairs of bots, and plays against `call`, `lag` and `loki`. On the same deals play
+`style=casper` and the CBR bot with one part removed or added: hand-picked weights, no adaptation to
+the table, labels without a best response, extra features, retained cases. Deals of the matches are
+never those of a log, nor those by which constants were chosen.
 
-With --source it learns from any log that `cbr build` reads, and sits down at tables of that game
-with as many seats. The casebase that is left in --out has labels and learned weights: seat it
-anywhere as cbr:FILE.db.
+With --source it learns from any log that `cbr build` reads, and plays at tables of that game with
+as many seats. The casebase that remains in --out has labels and learned weights: play it anywhere
+as cbr:FILE.db.
 
 All rows take more than an hour on two cores; --only NAME, as often as wanted, plays those of these
 names (and `style=casper`, to compare with; to see what one part gains, name the row without it
-too). What was learned is kept, so others can follow later.
+too). What was learned is kept, so other rows can follow later.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.store import set_weights
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, difference, play, players_of, rate_of
-from cbr_casper.values.best_response import HANDS, ROUNDS
-from cbr_casper.values.labels import label, unlabelled
-from cbr_casper.values.table_models import Worlds
+from cbr_casper import HANDS, ROUNDS, TableModels, label, unlabelled
 from experiment import (
     SIM,
     Setting,
@@ -62,30 +60,30 @@ PAIRS = [
     f"loki {SIM}",
     *(f"{strong} {weak}" for weak in ("lag", "call") for strong in ("loki", SIM)),
 ]
-#: The heir with the weights that CASPER's author picked, and that without adapting to the table.
-PLAIN = "heir, hand-picked weights"
+#: The CBR bot with the weights that CASPER's author picked, and that without adapting to the table.
+PLAIN = "cbr, hand-picked weights"
 RIGID = f"{PLAIN}, not adapting"
-#: Rows and those from which they differ in one part; others differ in all from the first.
+#: Rows, and the rows from which they differ in one part.
 ONE_PART = {
-    "heir, other descriptions": "heir",
-    "heir, retaining": "heir",
-    PLAIN: "heir",
+    "cbr, extra features": "cbr",
+    "cbr, retaining": "cbr",
+    PLAIN: "cbr",
     RIGID: PLAIN,
-    f"{PLAIN}, labels without an answer": RIGID,
-    f"heads-up {PLAIN}": "heads-up heir",
+    f"{PLAIN}, labels without a best response": RIGID,
+    f"heads-up {PLAIN}": "heads-up cbr",
     f"heads-up {RIGID}": f"heads-up {PLAIN}",
 }
-#: What CASPER's description lacks, on every street after the first.
-OTHER = "casper,+log_pot,+led,+suits,+ranks"
-#: Deals of a session: bots that remember begin anew after them.
+#: Features that CASPER's case lacks, on every street after the first.
+EXTRA = "casper,+log_pot,+led,+suits,+ranks"
+#: Deals of a session; bots with a memory start anew after it.
 SESSION = 200
 #: How many times the hands of a match a table of `lag` needs for an interval as narrow as others'.
 _WILD = 4.0
 
 
 class Seats(NamedTuple):
-    """Bots by the names of their rows, made when they sit down, and whom they meet; others are
-    compared with the first."""
+    """Bots by the names of their rows, built when they play, and their opponents. All are compared
+    with the first."""
 
     bots: dict[str, Callable[[], str]]
     setting: Setting
@@ -126,8 +124,8 @@ def main() -> None:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
     table(
-        "What the bot wins without luck, small bets (big blinds) a hand; how much more than "
-        "style=casper, and than the bot from which it differs in one part",
+        "What the bot wins with luck subtracted, in small bets (big blinds) a hand; how much more "
+        "than style=casper, and than the bot from which it differs in one part",
         ["bot", "table", "hands", "wins", "more", "by one part", "from"],
         [
             (f.bot, f.table, f.hands, written(f.won), written(f.more), written(f.part), f.one_part)
@@ -137,12 +135,12 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = options("What CASPER's heir wins.", "heir")
+    parser = options("What the CBR bot wins.", "cbr_bot")
     parser.add_argument("--only", action="append", metavar="NAME", help="play the row of this name")
     given = parser.parse_args()
     given.logged = 3_000 if given.quick else 20_000
     given.cases = 1_000 if given.quick else 20_000
-    given.rounds, given.answered = (2, 20_000) if given.quick else (ROUNDS, HANDS)
+    given.rounds, given.simulated = (2, 20_000) if given.quick else (ROUNDS, HANDS)
     given.hands = given.hands or (3_600 if given.quick else 36_000)
     return given
 
@@ -152,24 +150,29 @@ def _nine(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
         log = teachers_log(out, given.logged, pool)
         return _labelled([log], out / name, given, pool, rounds, limit)
 
-    heir = "cbr:{base}?weights=hand-picked"
+    def extra(base: Path) -> Path:
+        return _with_extra_features(base, out / "extra.db")
+
+    plain = "cbr:{base}?weights=hand-picked"
     bots = {
-        "style=casper": lambda: f"cbr:{base('heir.db')}?style=casper",
-        "heir": lambda: f"cbr:{_taught(base('heir.db'), pool)}",
-        "heir, other descriptions": lambda: (
-            f"cbr:{_taught(_described(base('heir.db'), out / 'other.db'), pool)}"
+        "style=casper": lambda: f"cbr:{base('labelled.db')}?style=casper",
+        "cbr": lambda: f"cbr:{_with_learned_weights(base('labelled.db'), pool)}",
+        "cbr, extra features": lambda: (
+            f"cbr:{_with_learned_weights(extra(base('labelled.db')), pool)}"
         ),
-        "heir, retaining": lambda: f"cbr:{_taught(base('heir.db'), pool)}?retain=session",
-        PLAIN: lambda: heir.format(base=base("heir.db")),
-        RIGID: lambda: heir.format(base=base("heir.db")) + "&adapt=false",
-        f"{PLAIN}, labels without an answer": lambda: (
-            heir.format(base=base("plain.db", rounds=0)) + "&adapt=false"
+        "cbr, retaining": lambda: (
+            f"cbr:{_with_learned_weights(base('labelled.db'), pool)}?retain=session"
+        ),
+        PLAIN: lambda: plain.format(base=base("labelled.db")),
+        RIGID: lambda: plain.format(base=base("labelled.db")) + "&adapt=false",
+        f"{PLAIN}, labels without a best response": lambda: (
+            plain.format(base=base("plain.db", rounds=0)) + "&adapt=false"
         ),
     }
     for row, size in _sizes(given.logged).items():
         if row != PLAIN:
             bots[row] = lambda size=size: (  # type: ignore[misc]
-                heir.format(base=base(f"heir-{size}.db", limit=size))
+                plain.format(base=base(f"labelled-{size}.db", limit=size))
             )
     return Seats(bots, Setting("limit", 9), ("loki", "lag"))
 
@@ -185,7 +188,7 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
 
     bots = {
         "heads-up style=casper": lambda: f"cbr:{base()}?style=casper",
-        "heads-up heir": lambda: f"cbr:{_taught(base(), pool)}",
+        "heads-up cbr": lambda: f"cbr:{_with_learned_weights(base(), pool)}",
         f"heads-up {PLAIN}": lambda: f"cbr:{base()}?weights=hand-picked",
         f"heads-up {RIGID}": lambda: f"cbr:{base()}?weights=hand-picked&adapt=false",
     }
@@ -193,13 +196,13 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
 
 
 def _from_log(log: Path, out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
-    """What it wins from somebody else's hands."""
+    """What it wins from the hands of another log."""
     limit = given.logged if given.quick else None
-    base = _labelled([log], out / "heir.db", given, pool, limit=limit)
+    base = _labelled([log], out / "labelled.db", given, pool, limit=limit)
     setting = setting_of(base)
     bots = {
         "style=casper": lambda: f"cbr:{base}?style=casper",
-        "heir": lambda: f"cbr:{_taught(base, pool)}",
+        "cbr": lambda: f"cbr:{_with_learned_weights(base, pool)}",
     }
     others = ("call", setting.formula, "lag") if setting.seats == 2 else (setting.formula, "lag")
     return Seats(bots, setting, others)
@@ -214,41 +217,41 @@ def _labelled(
     limit: int | None = None,
     cases: int = 0,
 ) -> Path:
-    """A casebase of some logs with labels."""
+    """A labelled casebase of some logs."""
     if not base.exists():
         part = built(logs, base.with_suffix(".bare.db"), limit)
         say(f"labelling {base}")
         with Casebase.open(part, write=True) as opened:
             turns = given.rounds if rounds is None else rounds
-            worlds = Worlds.find(opened, rounds=turns, hands=given.answered, pool=pool)
+            models = TableModels.learn(opened, rounds=turns, hands=given.simulated, pool=pool)
             with opened.transaction():
-                worlds.save(opened)
-            label(opened, unlabelled(opened, cases or given.cases), worlds, pool=pool)
+                models.save(opened)
+            label(opened, unlabelled(opened, cases or given.cases), models, pool=pool)
         part.rename(base)
     return base
 
 
-def _taught(base: Path, pool: Executor | None) -> Path:
-    """A casebase with learned weights as its own."""
+def _with_learned_weights(base: Path, pool: Executor | None) -> Path:
+    """A casebase whose default weights are learned from it."""
     weights = learned(base, base.with_suffix(".weights.json"), pool)
     with Casebase.open(base, write=True) as opened:
         set_weights(opened, str(weights))
     return base
 
 
-def _described(base: Path, other: Path) -> Path:
-    """The same cases with the same labels, otherwise described."""
+def _with_extra_features(base: Path, other: Path) -> Path:
+    """The same cases with the same labels and extra features."""
     if not other.exists():
-        say(f"describing the cases of {base} otherwise")
+        say(f"adding features to the cases of {base}")
         part = other.with_suffix(".part.db")
         shutil.copyfile(base, part)
-        rebuild(part, OTHER)
+        rebuild(part, EXTRA)
         part.rename(other)
     return other
 
 
 def _seated(seats: Seats, given: argparse.Namespace, pool: Executor | None) -> list[Figure]:
-    """Every bot that is wanted among every kind of opponents."""
+    """Play each wanted bot against each kind of opponents."""
     bots, setting, opponents = seats
     figures = []
     first = next(iter(bots))
@@ -329,7 +332,7 @@ def _draw_rates(axis: Axes, figures: Sequence[Figure], sizes: Mapping[str, int])
     axis.minorticks_off()
     axis.set_xlabel("hands in the casebase")
     axis.set_ylabel("sb/h, 95 %")
-    style_axis(axis, "What the heir wins")
+    style_axis(axis, "What the CBR bot wins")
     axis.legend(frameon=False)
 
 

@@ -1,6 +1,6 @@
-"""What CASPER's experiment and that of its heir share: logs, casebases, and who sits at the tables.
+"""What the experiments of CASPER and of the CBR bot share: logs, casebases and tables.
 
-Everything is kept in a folder, and what is there is used. A file appears when it is complete.
+All files are kept in one folder and used again. A file gets its name when it is complete.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _some(text: str) -> int:
 
 
 def run(main: Callable[[], None]) -> None:
-    """An experiment, which says in one sentence what it cannot do."""
+    """Run an experiment; an error is one sentence on stderr."""
     try:
         main()
     except (CbrError, OSError) as error:
@@ -87,7 +87,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def folder(given: argparse.Namespace) -> Path:
-    """Where everything goes. What is there is used again, so it must be of the same hands."""
+    """The output folder. Files in it are used again, so they must be of the same hands."""
     if given.source and not Path(given.source).exists():
         raise BadValue(f"no file or folder {given.source} to learn from")
     name = Path(given.source).name.split(".")[0] if given.source else "casper"

@@ -1,9 +1,9 @@
 """How bots learn at the table: `python tools/learning_curve.py ['BOT OPPONENT ...' ...] [--quick]`.
 
-Each table is played in many sessions, every deal once, so that a hand's place in its session is
-known. The curve is what the first bot wins in each part of a session, on average over sessions,
-with 95 % intervals and luck taken out. Tables with the same opponents are played on the same deals,
-and the difference of their first bots is given as well.
+Each table is played in many sessions, every deal once. The curve is what the first bot wins in each
+part of a session, on average over sessions, with 95 % intervals and luck subtracted. Tables with
+the same opponents are played on the same deals, and the paired difference of their first bots is
+shown.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def draw(curves: Sequence[Curve], session: int, unit: str, path: Path) -> None:
         axis.set_xlabel("hands of the session")
         axis.set_ylabel(f"the first bot wins, {unit}")
         sessions = len(curves[0].won)
-        title = f"means of {sessions} sessions, luck taken out; bands: 95 % intervals"
+        title = f"means of {sessions} sessions, luck subtracted; bands: 95 % intervals"
         style_axis(axis, title)
         axis.legend(frameon=False, fontsize=9)
 
@@ -123,23 +123,24 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("learning.png"), help="the picture")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="8 sessions of 400 hands")
-    told = parser.parse_args(given)
-    sessions, session = (8, 400) if told.quick else (told.sessions, told.session)
-    if sessions < 2 or told.parts < 1 or session % told.parts:
+    options = parser.parse_args(given)
+    sessions, session = (8, 400) if options.quick else (options.sessions, options.session)
+    if sessions < 2 or options.parts < 1 or session % options.parts:
         parser.error("there must be 2 sessions or more, with hands that divide into --parts")
-    game = Game("nolimit", 50, 100) if told.nolimit else Game()
-    unit = "bb/h" if told.nolimit else "sb/h"
+    game = Game("nolimit", 50, 100) if options.nolimit else Game()
+    unit = "bb/h" if options.nolimit else "sb/h"
     try:
-        verify_picture(told.out)
+        verify_picture(options.out)
         curves = [
-            curve_of(text, sessions, session, told.parts, told.seed, game) for text in told.tables
+            curve_of(text, sessions, session, options.parts, options.seed, game)
+            for text in options.tables
         ]
-        draw(curves, session, unit, told.out)
+        draw(curves, session, unit, options.out)
     except CbrError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
     every = [*curves, *differences(curves)]
-    if told.json:
+    if options.json:
         found = [
             {"table": c.name, "rates": [vars(rate) for rate in c.rates], "risen": vars(c.risen)}
             for c in every
@@ -147,7 +148,7 @@ def main(given: Sequence[str] | None = None) -> int:
         print(json.dumps({"sessions": sessions, "session": session, "curves": found}))
     else:
         show(every, session, unit)
-        print(f"{told.out} has the picture.")
+        print(f"The picture is {options.out}.")
     return 0
 
 

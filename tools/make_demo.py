@@ -3,7 +3,7 @@
 python tools/make_demo.py            # some minutes; writes casebases/demo.*
 
 Strong bots play nine-seat limit hands. The log is built into a casebase, weights are learned from
-its cases, and what actions are worth is estimated for some of each street.
+its cases, and values of actions are estimated for some cases of each street.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""How well players are predicted, by the grid and with trees: `python tools/habits.py FILE.db`.
+"""How well opponent models predict: `python tools/opponent_models.py FILE.db`.
 
-Learns from the first half of the hands of a casebase, and predicts those decisions of the other
-half of which the cards are known. It is what simulated play of `cbr label` rests on.
+Learns a model from the first half of the hands of a casebase, and predicts the decisions of the
+other half in which the cards are known, by frequencies alone and with boosted trees. `cbr label`
+rests on this model.
 """
 
 from __future__ import annotations
@@ -15,46 +16,48 @@ import numpy as np
 from cbr import BadValue, Casebase
 from cbr.cli import table
 from cbr_holdem.table import STREETS
-from cbr_opponents.boosting import log_loss, refined
-from cbr_opponents.frequencies import Counts, count_moves, hides_folds
+from cbr_opponents import hides_folds, log_loss, refined
+from cbr_opponents.learning import MoveCounts, count_moves
 from experiment import run
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How well players are predicted.")
+    parser = argparse.ArgumentParser(description="How well opponent models predict.")
     parser.add_argument("file", type=Path, help="a casebase of hold'em")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     given = parser.parse_args()
     with Casebase.open(given.file) as base:
         counts = count_moves(base)
-    if hides_folds(counts.decisions.counted(counts.seen.shape[-1]), counts.seen):
-        raise BadValue(f"{given.file} hides most cards of those who fold, so trees learn nothing")
+    if hides_folds(counts.decisions.counted(counts.totals.shape[-1]), counts.totals):
+        raise BadValue(
+            f"{given.file} hides most cards of players who fold, so trees cannot be learned from it"
+        )
     found = losses(counts)
     if given.json:
         print(json.dumps(found, indent=2))
         return
     rows = [(one["street"], one["decisions"], one["grid"], one["trees"]) for one in found]
-    heads = ["street", "decisions", "by the grid", "with trees"]
-    table(f"{given.file}: log-loss of what players do in hands that were not known", heads, rows)
+    heads = ["street", "decisions", "by frequencies", "with trees"]
+    table(f"{given.file}: log-loss of the moves in held-out hands", heads, rows)
 
 
-def losses(counts: Counts) -> list[dict[str, str | int | float]]:
-    """By street, of the second half by the first."""
-    decisions, (players, _, _, moves) = counts.decisions, counts.seen.shape
+def losses(counts: MoveCounts) -> list[dict[str, str | int | float]]:
+    """Log-losses by street, of the second half of the hands by a model of the first."""
+    decisions, (players, _, _, moves) = counts.decisions, counts.totals.shape
     first = decisions.hand <= np.median(np.unique(decisions.hand))
     known = decisions.take(first)
-    learned = Counts(known, known.seen(players, moves)).players()
+    model = MoveCounts(known, known.counted_by_player(players, moves)).model()
     found: list[dict[str, str | int | float]] = []
     for number, street in enumerate(STREETS):
-        asked = decisions.take(~first & (decisions.cell[:, 0] == number))
-        start = np.log(np.maximum(learned.grid[tuple(asked.cell.T.astype(np.int64))], 1e-9))
-        more = refined(learned.refined_by(number), asked.codes, start)
+        held_out = decisions.take(~first & (decisions.cell[:, 0] == number))
+        start = np.log(np.maximum(model.grid[tuple(held_out.cell.T.astype(np.int64))], 1e-9))
+        more = refined(model.trees_of(number), held_out.features, start)
         found.append(
             {
                 "street": street,
-                "decisions": len(asked.move),
-                "grid": round(log_loss(start, asked.move), 4),
-                "trees": round(log_loss(more, asked.move), 4),
+                "decisions": len(held_out.move),
+                "grid": round(log_loss(start, held_out.move), 4),
+                "trees": round(log_loss(more, held_out.move), 4),
             }
         )
     return found

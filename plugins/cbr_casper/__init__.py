@@ -1,13 +1,27 @@
-"""The CBR bot: a player that learned from logged games alone.
+"""The CBR bot: it plays hold'em from cases of logged games.
 
-CASPER (Rubin 2007) as published, and an heir that mixes what was done with what it was worth. This
-module is loaded by every command, so it imports nothing heavy.
+options             its options: names, defaults, checks
+bot                 CaseBot, in the arena's protocol
+streets             retrieval and reuse for one street
+solutions           which solutions are legal, and what they are at the table
+acting              chances of solutions as actions
+values/             values of actions: roll-outs, best responses, table models, labels
+retention/          cases that it adds while it plays
+explanation         a decision in words
+feature_sets        features that CASPER's case lacks
+evolution_arena     where its weights are evolved; `plans` has CASPER's genetic algorithms
+kinds, commands, figures, row_cache   the bot by name, `cbr label`, figures of play, a cache
+
+`style=casper` is CASPER as published (Rubin 2007). This module is loaded by every command, so it
+imports nothing heavy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import lazy_loader
 
 from cbr import hook
 
@@ -20,6 +34,10 @@ if TYPE_CHECKING:
     from cbr_arena import BotKind
 
 
+# Not its __dir__: pluggy asks a plugin for everything that dir() names, which would import it all.
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
 @hook
 def cbr_bots() -> Iterable[BotKind]:
     from cbr_casper.kinds import KINDS
@@ -29,9 +47,9 @@ def cbr_bots() -> Iterable[BotKind]:
 
 @hook
 def cbr_features() -> Iterable[ExtraFeature]:
-    from cbr_casper.feature_sets import descriptions
+    from cbr_casper.feature_sets import extra_features
 
-    return descriptions()
+    return extra_features()
 
 
 @hook

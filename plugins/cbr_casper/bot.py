@@ -1,145 +1,122 @@
-"""The CBR bot at the table: each decision asks the cases of its street what to do.
+"""The CBR bot at the table: each decision is made by the cases of its street.
 
-By default it is CASPER's heir: weights are the casebase's own (`cbr learn-weights` finds better
-ones), and where cases know what their actions are worth (`cbr label`), it mixes what was done with
-what it was worth. `style=casper` is CASPER as published: its features and similarities, its
-hand-picked weights, all cases above 97 % similarity but at most 100, else the best 20; then an
-action drawn by how often they took it.
+By default weights are the casebase's own (`cbr learn-weights` finds better ones), and where cases
+have values (`cbr label`), the bot mixes imitation with values and adapts to the table.
+`style=casper` is CASPER as published: its features and similarities, its hand-picked weights, all
+cases above 97 % similarity but at most 100, or the best 20 if there are none; then an action is
+drawn by how often these cases took it.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase, Weights
 from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
-from cbr.spec import Spec, unnest
+from cbr.spec import Spec
 from cbr.store import case_types_of
-from cbr.typing import Floats, Ints
-from cbr_arena import RAISE, Chance, Triples
+from cbr.typing import Ints
+from cbr_arena import Chance, Triples
+from cbr_casper.acting import Part, act_by_parts, size_draws
 from cbr_casper.figures import Figures
-from cbr_casper.retention.beginner import EMPTY, UNSET, Beginner
-from cbr_casper.retention.combined_retrieval import OWN, LearningStreet
-from cbr_casper.retention.session_cases import TICKET, Learning, Session
-from cbr_casper.streets import Chances, Here, Street
-from cbr_casper.values.table_models import Worlds
+from cbr_casper.options import EMPTY, BotOptions
+from cbr_casper.retention.beginner import Beginner
+from cbr_casper.retention.combined_retrieval import RetainingStreet
+from cbr_casper.retention.session_cases import TICKET, Retention, Session
+from cbr_casper.solutions import Flags, legal, moves_of_solutions
+from cbr_casper.streets import ActionChances, Street, TableBelief
+from cbr_casper.values.table_models import TableModels
 from cbr_casper.values.value_reuse import temperature_of
-from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, SHARES, SIZES, Pending
+from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, Pending
 from cbr_holdem.table import STREETS
-from cbr_opponents.abstraction import moves_of_solutions
 
-STYLES = ("heir", "casper")
-#: Values that were found from fewer hands are worse than imitation.
+#: Values by table models from fewer hands play worse than imitation.
 _FEW = 300
 
 
-class CaseBot:
-    """Plays from the casebase in a file."""
+@dataclass(eq=False)
+class CaseBot(BotOptions):
+    """A bot that plays from the casebase in a file, or learns from nothing."""
 
-    memory: np.dtype[Any] | None = None
-
-    def __init__(
-        self,
-        file: str,
-        style: str = "heir",
-        weights: str = "",
-        policy: str = "",
-        reuse: str = "",
-        index: str = "auto",
-        threshold: float = UNSET,
-        adapt: bool = True,
-        retain: str = "",
-        own: float = OWN,
-        game: str = "",
-    ) -> None:
-        if style not in STYLES:
-            raise NoSuchName("style of cbr", style, STYLES)
-        given = threshold != UNSET
-        if given and policy:
-            raise BadValue("threshold is a part of policy; give one of them")
-        if given and not 0.0 <= threshold <= 1.0:
-            raise BadValue(f"threshold={threshold:g} must be from 0 to 1")
-        if given:
-            policy = f"threshold?above={threshold}&cap=100&fallback=20"
-        # In a spec inside a spec, ; stands for &.
-        policy, reuse, index = map(unnest, (policy, reuse, index))
-        self.file = file
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.figures = Figures()
         self.terms: Ints | None = None
-        self.worlds: Worlds | None = None
-        self.learning: Learning | None = None
+        self.table_models: TableModels | None = None
+        self.retention: Retention | None = None
+        self.memory: np.dtype[Any] | None = None
+        self.games: tuple[str, ...]
         self.streets: Sequence[Any]  # of Street or Beginner
-        if file == EMPTY:
-            others = reuse or style != STYLES[0] or index != "auto" or own != OWN or not adapt
-            if (policy and not given) or others:
-                raise BadValue(
-                    "cbr:empty has no style, policy, reuse, index, own and adapt: it tries what "
-                    "earns most"
-                )
-            self._begin_with_nothing(game or "limit", retain or "session", weights, threshold)
-            return
-        if game:
-            raise BadValue(f"{file} has its game; game={game} is for cbr:empty")
-        if own != OWN and not retain:
-            raise BadValue(f"own={own:g} is how much retained cases count; give retain=session too")
-        with Casebase.open(Path(str(file))) as base:
-            if base.domain not in BETTING:
-                raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
-            self.games = (BETTING[base.domain],)
-            chosen: str | Weights = weights
-            if style == "heir":
-                reuse = reuse or _best_reuse(base, bool(weights) or _has_learned_weights(base))
-            else:
-                chosen = weights or (HAND_PICKED if base.domain == LIMIT else _by_default(base))
-            mixed = Spec.parse(reuse).name == "worth" if reuse else False
-            if adapt and mixed and style == "heir":
-                self.worlds = Worlds.to_adapt_by(base)
-            # Where hands that fold are hidden, cases are of good ones; the grid knows all.
-            sparse = "proportional" if self.worlds is not None else ""
-            options: dict[str, Any] = {
-                "weights": chosen,
-                "policy": policy,
-                "index": index,
-                "sparse": sparse,
-            }
-            self.streets = [
-                LearningStreet(base, stage, reuse, own, **options)
-                if retain
-                else Street(base, stage, reuse, **options)
-                for stage in STREETS
-            ]
-        kept: list[Any] = []
-        if self.worlds is not None:
-            kept.append(("told", np.float64, len(self.worlds.value)))
-            self.temperature = temperature_of(reuse)
-        if retain:
-            self.learning = Learning.of([street.case_type for street in self.streets], retain)
-            kept.append(TICKET)
-        self.memory = np.dtype(kept) if kept else None
+        if self.file == EMPTY:
+            self._start_without_cases()
+        else:
+            self._start_from_casebase()
 
-    def _begin_with_nothing(self, game: str, retain: str, weights: str, threshold: float) -> None:
+    def _start_without_cases(self) -> None:
+        game = self.game or "limit"
         if game not in BETTING.values():
             raise NoSuchName("game of cbr", game, BETTING.values())
         self.games = (game,)
         domain = next(domain for domain, betting in BETTING.items() if betting == game)
         case_types = case_types_of(domain, default_plugins())
-        self.streets = [Beginner(case_type, weights, threshold) for case_type in case_types]
-        self.learning = Learning.of(case_types, retain)
+        self.streets = [
+            Beginner(case_type, self.weights, self.threshold) for case_type in case_types
+        ]
+        self.retention = Retention.of(case_types, self.retain or "session")
         self.memory = np.dtype([TICKET])
 
+    def _start_from_casebase(self) -> None:
+        with Casebase.open(Path(str(self.file))) as base:
+            if base.domain not in BETTING:
+                raise BadValue(f"{self.file} is a casebase of {base.domain!r}, not of hold'em")
+            self.games = (BETTING[base.domain],)
+            weights: str | Weights = self.weights
+            reuse = self.reuse
+            if self.style == "cbr":
+                learned = bool(self.weights) or _has_learned_weights(base)
+                reuse = reuse or _best_reuse(base, learned)
+            elif not weights:
+                weights = HAND_PICKED if base.domain == LIMIT else _default_weights(base)
+            mixed = Spec.parse(reuse).name == "worth" if reuse else False
+            if self.adapt and mixed and self.style == "cbr":
+                self.table_models = TableModels.for_adaptation(base)
+            options: dict[str, Any] = {
+                "weights": weights,
+                "policy": self.policy,
+                "index": self.index,
+                # Where folds are hidden, cases are biased to good hands; table models are not.
+                "sparse": "proportional" if self.table_models is not None else "",
+            }
+            self.streets = [
+                RetainingStreet(base, stage, reuse, self.own, **options)
+                if self.retain
+                else Street(base, stage, reuse, **options)
+                for stage in STREETS
+            ]
+        remembered: list[Any] = []
+        if self.table_models is not None:
+            remembered.append(("log_likelihood", np.float64, len(self.table_models.value)))
+            self.temperature = temperature_of(reuse)
+        if self.retain:
+            case_types = [street.case_type for street in self.streets]
+            self.retention = Retention.of(case_types, self.retain)
+            remembered.append(TICKET)
+        self.memory = np.dtype(remembered) if remembered else None
+
     def doubts(self, seats: int) -> str:
-        """What it would say of a table with so many seats: none of its cases may be like it."""
+        """A warning for tables with so many seats, if no cases are from tables like these."""
         known = [street.table_sizes for street in self.streets[:1] if isinstance(street, Street)]
-        alike = {_crowd(size) for sizes in known for size in sizes}
-        if not known or _crowd(seats) in alike:
+        alike = {_size_class(size) for sizes in known for size in sizes}
+        if not known or _size_class(seats) in alike:
             return ""
         sizes = ", ".join(str(size) for size in sorted(known[0]))
         return (
@@ -148,75 +125,91 @@ class CaseBot:
         )
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
-        shares = np.zeros((situations.count, 3))
-        to = np.zeros(situations.count, np.int64)
-        drawn = None if self.games == ("limit",) else chance.random()
+        uniform = size_draws(self.games, chance)
         sessions: list[Session] = []
-        if self.learning is not None and memory is not None:
-            sessions = self.learning.sessions(memory, situations.game, chance)
+        if self.retention is not None and memory is not None:
+            sessions = self.retention.sessions(memory, situations.game, chance)
+        return act_by_parts(situations, uniform, self._parts(situations, memory, sessions))
+
+    def _parts(self, situations: Pending, memory: Any, sessions: list[Session]) -> Iterator[Part]:
+        """The decisions of each street."""
         for number, street in enumerate(self.streets):
-            here = np.flatnonzero(situations.place[:, 0] == number)
-            if len(here):
-                some = situations.take(here)
-                answer = self._answer(street, some, [sessions[at] for at in here if sessions])
-                table = self._here(some, memory[here] if memory is not None else None, street)
-                if table is not None:
-                    answer = answer.at(table)
-                self.figures.add(STREETS[number], answer)
-                shares[here] = triples(answer.chances, street.solutions)
-                if drawn is not None:
-                    to[here] = sizes(answer, street.solutions, some, drawn[here])
-        return Triples(shares, to)
+            places = np.flatnonzero(situations.place[:, 0] == number)
+            yield Part(places, street, partial(self._decide_street, number, memory, sessions))
 
-    def _answer(self, street: Any, situations: Pending, sessions: list[Session]) -> Any:
-        """What the cases of a street say, as an `Answer`; a `Beginner` has `Chances` only."""
-        may = legal(situations, street.solutions)
-        if sessions:
-            return street.answer_in(sessions, situations, may)
-        return street.answer(situations, may)
+    def _decide_street(
+        self,
+        number: int,
+        memory: Any,
+        sessions: list[Session],
+        situations: Pending,
+        allowed: Flags,
+        places: Ints,
+    ) -> ActionChances:
+        """Chances of decisions at some `places` of memory and sessions, adapted to their tables."""
+        street = self.streets[number]
+        mine = [sessions[place] for place in places if sessions]
+        decided: ActionChances = _decide(street, situations, allowed, mine)
+        belief = self._belief(situations, memory[places] if memory is not None else None, street)
+        if belief is not None:
+            decided = decided.adapted_to(belief)
+        self.figures.add(STREETS[number], decided)
+        return decided
 
-    def _here(self, situations: Pending, memory: Any, street: Any) -> Here | None:
-        """What is known of the tables of decisions on a street."""
-        if self.worlds is None or memory is None:
+    def _belief(self, situations: Pending, memory: Any, street: Any) -> TableBelief | None:
+        """What is believed of the tables of decisions on a street."""
+        if self.table_models is None or memory is None:
             return None
         self.terms = situations.game.terms
-        likely = self.worlds.likely(memory["told"])
-        worth = self.worlds.worth(situations.seen(), self.terms, likely)
-        return Here(likely, worth[..., moves_of_solutions(street.solutions)], self.temperature)
+        posterior = self.table_models.posterior(memory["log_likelihood"])
+        values = self.table_models.weighted_values(situations.seen(), self.terms, posterior)
+        values = values[..., moves_of_solutions(street.solutions)]
+        return TableBelief(posterior, values, self.temperature)
 
     def remember(self, tables: Ints, seats: Ints, memory: Any) -> None:
-        if self.worlds is not None and self.terms is not None:  # else it was never asked
-            told = memory["told"].copy()
-            self.worlds.listen(tables, self.terms, seats, told)
-            memory["told"] = told
-        if self.learning is not None:
-            self.learning.remember(tables, seats, memory)
+        if (
+            self.table_models is not None and self.terms is not None
+        ):  # None: it made no decision yet
+            log_likelihood = memory["log_likelihood"].copy()
+            self.table_models.observe(tables, self.terms, seats, log_likelihood)
+            memory["log_likelihood"] = log_likelihood
+        if self.retention is not None:
+            self.retention.remember(tables, seats, memory)
 
     def explain(self, situations: Pending, memory: Any) -> str:
         """Why it acts as it does in one situation."""
-        from cbr_casper.explanation import why
+        from cbr_casper.explanation import explain_decision
 
-        street, more = self.streets[int(situations.place[0, 0])], ""
-        may, sessions = legal(situations, street.solutions), list[Session]()
-        if self.learning is not None and memory is not None:
-            sessions = self.learning.sessions(memory.copy(), situations.game)
-            more = street.explain_in(sessions[0], situations, may)
+        street, session_says = self.streets[int(situations.place[0, 0])], ""
+        allowed, sessions = legal(situations, street.solutions), list[Session]()
+        if self.retention is not None and memory is not None:
+            sessions = self.retention.sessions(memory.copy(), situations.game)
+            session_says = street.explain_in(sessions[0], situations, allowed)
         if isinstance(street, Beginner):
-            return more
-        answer = self._answer(street, situations, sessions)
-        here, seems = self._here(situations, memory, street), ""
-        if here is not None and self.worlds is not None:
-            answer = answer.at(here)
-            seems = self.worlds.said(here.likely[0])
-        said = why(street, answer, may[0], here, seems)
-        return "\n".join(filter(None, [said, more]))
+            return session_says
+        decided = _decide(street, situations, allowed, sessions)
+        belief, table_says = self._belief(situations, memory, street), ""
+        if belief is not None and self.table_models is not None:
+            decided = decided.adapted_to(belief)
+            table_says = self.table_models.describe(belief.posterior[0])
+        text = explain_decision(street, decided, allowed[0], belief, table_says)
+        return "\n".join(filter(None, [text, session_says]))
+
+
+def _decide(street: Any, situations: Pending, allowed: Flags, sessions: list[Session]) -> Any:
+    """Chances by the cases of a street: `CaseChances`, or `ActionChances` of a `Beginner`."""
+    if sessions:
+        return street.decide_in(sessions, situations, allowed)
+    return street.decide(situations, allowed)
 
 
 def _best_reuse(base: Casebase, learned: bool) -> str:
-    """How an heir reuses cases: in limit by their values too, where it has some; it says what it
-    lacks. In no-limit what others do about a size is known too little, and imitation won more."""
+    """The reuse policy of the CBR bot: `worth` in limit, where cases have values, else the default.
+    It warns of what the casebase lacks. In no-limit too little is known of how opponents respond to
+    each size, and imitation won more.
+    """
     limit = BETTING[base.domain] == "limit"
-    rough = Worlds.fewer_hands(base, _FEW)
+    rough = TableModels.from_fewer_hands(base, _FEW)
     bare = [stage for stage in base.stages if rough or not base.valued(stage)]
     lacks = []
     if not learned:
@@ -229,7 +222,7 @@ def _best_reuse(base: Casebase, learned: bool) -> str:
     elif bare and limit:
         where = "" if len(bare) == len(base.stages) else f" of the {bare[0]}"
         lacks.append(f"values{where}, so the CBR bot imitates (`cbr label` estimates them)")
-    # Every process of a match builds the bot; one of them says it.
+    # Every process of a match builds the bot; only the first warns.
     if lacks and parent_process() is None:
         warnings.warn(f"{base.path} has no {' and no '.join(lacks)}", stacklevel=1)
     if not limit or len(bare) == len(base.stages):
@@ -237,8 +230,8 @@ def _best_reuse(base: Casebase, learned: bool) -> str:
     return "worth"
 
 
-def _by_default(base: Casebase) -> Weights:
-    """The weights that a casebase would have if nobody had set any."""
+def _default_weights(base: Casebase) -> Weights:
+    """The weights of a casebase's case types, whatever was set for it."""
     usual = {
         one.stage: {feature.name: feature.weight for feature in one.indexed}
         for one in case_types_of(base.domain, default_plugins())
@@ -251,8 +244,8 @@ def _by_default(base: Casebase) -> Weights:
 
 
 def _has_learned_weights(base: Casebase) -> bool:
-    """Whether any stage has other weights than it would have without learning."""
-    usual = _by_default(base).stages
+    """Whether any stage has other weights than its case type's."""
+    usual = _default_weights(base).stages
     return any(
         feature.weight != usual[own.stage][feature.name]
         for own in base.case_types
@@ -260,44 +253,6 @@ def _has_learned_weights(base: Casebase) -> bool:
     )
 
 
-def _crowd(seats: int) -> int:
-    """Tables that CASPER takes for alike: of 2, of 3 and 4, of 5 to 7, and larger ones."""
+def _size_class(seats: int) -> int:
+    """CASPER's classes of table sizes: 2, 3 to 4, 5 to 7, and more players."""
     return int(np.searchsorted([3, 5, 8], seats, "right"))
-
-
-def kinds(solutions: Any) -> Ints:
-    """What each solution is for the table: FOLD, CALL or RAISE."""
-    return np.minimum(moves_of_solutions(solutions), RAISE)
-
-
-def legal(situations: Pending, solutions: Any) -> NDArray[np.bool_]:
-    """Which solutions are legal in each situation, [n, solutions]."""
-    free, may_raise = situations.call == 0, situations.raise_to > 0
-    # The big blind is a bet, so whoever may check before the flop raises.
-    bets = free & (situations.place[:, 0] > 0)
-    by_letter = {
-        "f": ~free,
-        "k": free,
-        "c": ~free,
-        "b": bets & may_raise,
-        "r": ~bets & may_raise,
-    }
-    return np.stack([by_letter[solution[0]] for solution in solutions], axis=1)
-
-
-def triples(chances: Floats, solutions: Any) -> Floats:
-    """Chances of solutions [n, s] as triples of fold, call and raise [n, 3]."""
-    found = np.zeros((len(chances), 3))
-    # Term by term: a product of matrices may be rounded otherwise in other company.
-    for place, kind in enumerate(kinds(solutions)):
-        found[:, kind] += chances[:, place]
-    return found
-
-
-def sizes(answer: Chances, solutions: Any, situations: Pending, drawn: Floats) -> Ints:
-    """What a raise goes to [n]: a size drawn by the chances of bets and raises of each."""
-    raises = kinds(solutions) == RAISE
-    size = np.array([SHARES[SIZES.index(s[1:])] for s in np.array(solutions)[raises]])
-    chances = answer.chances[:, raises].cumsum(axis=1)
-    place = (drawn[:, None] * chances[:, -1:] >= chances).sum(axis=1)
-    return situations.raised_by(size[np.minimum(place, len(size) - 1)])

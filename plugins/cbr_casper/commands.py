@@ -11,23 +11,24 @@ import typer
 from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 _Cases = Annotated[
-    int, typer.Option(min=0, help="Label so many cases of each street in all; 0: all of them.")
+    int, typer.Option(min=0, help="Label this many cases of each street in all; 0: all of them.")
 ]
-_Deals = Annotated[int, typer.Option(min=2, help="Deals on which each action is played on.")]
+_Deals = Annotated[int, typer.Option(min=2, help="Deals on which each action is played out.")]
 _Rounds = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Rounds to find answers to habits, once for all its hands; 0: none.",
+        help="Rounds of simulated play that find best responses, once for the casebase; 0: none.",
     ),
 ]
-_Hands = Annotated[int, typer.Option(min=1, help="Hands of a round, for each of some worlds.")]
+_Hands = Annotated[int, typer.Option(min=1, help="Hands of a round, for each table model.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals.")]
 _Save = Annotated[
     Path | None, typer.Option(metavar="L.npz", help="Write all labels to a file as well.")
 ]
 _Load = Annotated[
-    Path | None, typer.Option(metavar="L.npz", help="Take labels from such a file, find none.")
+    Path | None,
+    typer.Option(metavar="L.npz", help="Read labels from such a file instead of estimating them."),
 ]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
 _Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
@@ -51,19 +52,20 @@ def label(
     load: _Load = None,
     json: Json = False,
 ) -> None:
-    """Estimate what each action of a case is worth, by playing its hand on many times.
+    """Estimate the value of each action of a case, by playing its hand out many times.
 
-    Opponents' cards are drawn by what they did in the hand, never taken from the log. They act as
-    the casebase's players do, and we by an answer to that, found first in rounds of simulated play.
-    Each legal action is played on with the same deals and the same luck. Values are kept in the
-    casebase with their standard errors; labelling again goes on where it stopped.
+    Opponents' cards are drawn from their ranges given what they did in the hand, never taken from
+    the log. Opponents act by a model of the casebase's players, and we by an approximate best
+    response to it, which is found first in rounds of simulated play. Each legal action is played
+    out with the same deals and random numbers. Values are stored in the casebase with their
+    standard errors; labelling again continues where it stopped.
     """
     from cbr import Casebase
     from cbr.workers import executor
     from cbr_casper.values import label_file
     from cbr_casper.values.labels import label as run
     from cbr_casper.values.labels import labelled, unlabelled
-    from cbr_casper.values.table_models import Worlds
+    from cbr_casper.values.table_models import TableModels
 
     if save:
         label_file.verify_can_save(save)
@@ -75,23 +77,23 @@ def label(
         if load:
             label_file.load(base, load)
         wanted = {} if load else unlabelled(base, cases)
-        worlds = Worlds.fitting(base)
+        models = TableModels.load_if_valid(base)
         unused = ["rounds", "hands"]
         if load:
             unused += ["cases", "deals", "seed"]
-        elif worlds is None or (wanted and Worlds.are_stale(base)):
+        elif models is None or (wanted and TableModels.are_stale(base)):
             unused = []
-            with progress("finding answers", "hands") as tell:
-                worlds = Worlds.find(base, seed, rounds, hands, pool, tell)
+            with progress("finding best responses", "hands") as tell:
+                models = TableModels.learn(base, seed, rounds, hands, pool, tell)
             with base.transaction():
-                worlds.save(base)
+                models.save(base)
         if idle := [f"--{name}" for name in unused if _is_given(context, name)]:
-            known = f"what {load} has" if load else "answers that were found before"
+            known = f"the labels of {load}" if load else "best responses that were found before"
             note(f"{' and '.join(idle)} changed nothing: {file} has {known}")
         found = labelled(base)
-        if wanted and worlds is not None:
+        if wanted and models is not None:
             with progress("labelling", "cases") as tell:
-                found = run(base, wanted, worlds, deals, seed, pool, tell)
+                found = run(base, wanted, models, deals, seed, pool, tell)
         if save:
             label_file.save(base, save)
     if json:

@@ -1,9 +1,9 @@
-"""The arena in which weights of the CBR bot earn their keep: limit and no-limit tables.
+"""The arena in which weights of the CBR bot are evolved: limit and no-limit tables.
 
-Rows of weights are tried each for itself among the same opponents, in the same seats with the same
-deals and the same luck, so that differences between them are paired; what luck is left is taken
-out. Or they sit at one table, as CASPER's did: with each other alone (self-play), or with opponents
-too; then what they win counts.
+Rows of weights are played each for itself among the same opponents, in the same seats, with the
+same deals and random numbers, so that differences between them are paired; the luck that is left is
+estimated and subtracted. Or the rows sit at one table, as CASPER's did, with each other alone
+(self-play) or with opponents too; then plain winnings count.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, islice
 from multiprocessing import parent_process
 from pathlib import Path
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
 from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
-from cbr.spec import Spec, nest, unnest
+from cbr.spec import Spec, unnest
 from cbr.typing import Floats, Ints
 from cbr_arena import (
     TERMS,
@@ -39,25 +39,27 @@ from cbr_arena import (
     players_of,
     verify_adjustment,
 )
-from cbr_casper.bot import CaseBot, legal, sizes, triples
-from cbr_casper.streets import Street
+from cbr_casper.acting import Part, act_by_parts, size_draws
+from cbr_casper.bot import CaseBot
+from cbr_casper.options import BotOptions, spec_of
+from cbr_casper.solutions import Flags
+from cbr_casper.streets import ActionChances, Street
 from cbr_holdem.situation import BETTING, Pending
 from cbr_holdem.table import MOST_SEATS, PARTS, Game
 
-#: Who sits opposite if nobody is named.
-_OTHERS = "loki"
-_SEATS = 9
-#: Tables that are played in lockstep, about.
+#: Opponents, and seats of their table, if none are named.
+_OTHERS, _SEATS = "loki", 9
+#: About how many tables are played in lockstep.
 _AT_ONCE = 8_192
-#: Policies and ways of reuse for which streets are kept: each remembers answers.
+#: Pairs of policy and reuse for which streets are kept, since each has a cache.
 _SETTINGS = 32
-#: Hands of a row in one piece of work.
+#: Hands of a row that one worker plays at a time.
 _PIECE = 1_250
-#: Hands by which it is found how much terms of luck count, and their seed: searches have others.
+#: Hands on which the factors of luck terms are fitted, and their seed, which no search has.
 _PILOT, _PILOT_SEED = 2_000, 2**62 + 1
 
-#: Extra genes, and what they are in a policy (the first two) and in a reuse; in both the bot's own
-#: value is where they start.
+#: Extra genes, and the parameter that each sets: of the retrieval policy (the first two) or of the
+#: reuse policy. A gene starts from the bot's own value.
 GENES = {"threshold": "above", "cap": "cap", "temperature": "temperature", "imitate": "imitate"}
 
 
@@ -66,34 +68,34 @@ def open_table(
     rows: int,
     together: bool,
     against: str = "",
-    style: str = "heir",
-    policy: str = "",
-    reuse: str = "",
+    style: str = BotOptions.style,
+    policy: str = BotOptions.policy,
+    reuse: str = BotOptions.reuse,
     genes: str = "",
     block: int = 50,
     adjust: str = "aivat",
 ) -> Contest:
-    """A table for the bot of a casebase."""
+    """The contest of a casebase's bot at a table."""
     verify_adjustment(adjust)
     if not 1 <= block <= 10_000:
         raise BadValue(f"block={block} hands; it must be 1 to 10,000")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it has no learned weights is what this is for
+        warnings.simplefilter("ignore")  # a lack of learned weights is what evolution is for
         bot = CaseBot(str(file), style, policy=policy, reuse=reuse, adapt=False)
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
-    settings = _Settings(bot, unnest(policy), unnest(reuse), genes)
+    settings = _Settings(bot, genes)
     specs = [unnest(text) for text in against.split(",") if text.strip()]
     others = [player.spec for player in players_of(specs)]
     if not together:
-        others = _opposite(others, rows)
+        others = _opponents_of_one_row(others, rows)
     seats = (rows if together else 1) + len(others)
     if not 2 <= seats <= MOST_SEATS:
         raise BadValue(
             f"{rows if together else 1} rows of weights and {len(others)} opponents; a table has "
             f"2 to {MOST_SEATS} seats"
         )
-    if bot.doubts(seats) and parent_process() is None:  # one process says it
+    if bot.doubts(seats) and parent_process() is None:  # only the first process warns
         warnings.warn(bot.doubts(seats), stacklevel=1)
     table = _Table(bot, case_types, settings, others, betting, together, block, adjust)
     return Contest(
@@ -104,25 +106,25 @@ def open_table(
         trials=block,
         piece=max(1, _PIECE // block),
         together=together,
-        usage=lambda found, weights: settings.usage(file, weights, style, found),
+        usage=settings.usage,
     )
 
 
 ARENA = Arena(
     "holdem",
-    meaning="the CBR bot at a table: holdem?against=loki*8&style=heir",
+    meaning="the CBR bot at a table: holdem?against=loki*8&style=casper",
     open=open_table,
     domains=tuple(BETTING),
 )
 
 
 class _Settings:
-    """How the arena's bot retrieves and reuses, and which genes change that."""
+    """Retrieval and reuse of the arena's bot, and the genes that set parts of them."""
 
-    def __init__(self, bot: CaseBot, policy: str, reuse: str, genes: str) -> None:
-        self.given = (policy, reuse)
+    def __init__(self, bot: CaseBot, genes: str) -> None:
+        self.bot = bot
         street = bot.streets[0]
-        self.policy = Spec.parse(policy or street.case_type.retrieval)
+        self.policy = Spec.parse(bot.policy or street.case_type.retrieval)
         self.reuse = Spec.parse(street.reuse)
         names = [name.strip() for name in genes.split(",") if name.strip()]
         for name in names:
@@ -130,7 +132,7 @@ class _Settings:
                 raise NoSuchName("gene of arena 'holdem'", name, GENES)
             if self._in_reuse(name) and self.reuse.name != "worth":
                 raise BadValue(
-                    f"gene {name!r} is for reuse=worth, and {bot.file} is played by reuse="
+                    f"gene {name!r} is for reuse=worth, and {bot.file} is played with reuse="
                     f"{self.reuse.name}; give reuse=worth, after `cbr label` if it has no values"
                 )
             if not self._in_reuse(name) and self.policy.name != "threshold":
@@ -152,13 +154,13 @@ class _Settings:
             low, high = min(start, 0.9), max(start, 0.995)
             return Gene(name, low, high, start, "similarity above which all cases count")
         if name == "imitate":
-            return Gene(name, 0.0, 1.0, start, "how much it counts what was done")
+            return Gene(name, 0.0, 1.0, start, "how much the shares of cases count")
         if name == "cap":
-            return Gene(name, max(1.0, start / 5), 3 * start, start, "cases that count at most")
-        return Gene(name, start / 5, 5 * start, start, "how much values count, less is more")
+            return Gene(name, max(1.0, start / 5), 3 * start, start, "most cases that count")
+        return Gene(name, start / 5, 5 * start, start, "how much values count: less is more")
 
     def of(self, found: Mapping[str, float]) -> tuple[str, str]:
-        """Policy and reuse with genes in them; as they were given where there are none."""
+        """Policy and reuse with the values of genes in them; as given where none apply."""
         policy = {GENES[name]: value for name, value in found.items() if not self._in_reuse(name)}
         reuse = {
             GENES[name]: float(f"{value:.3g}")
@@ -172,21 +174,20 @@ class _Settings:
         return (
             str(Spec("threshold", {**self.policy.parameters, **policy}))
             if policy
-            else self.given[0],
-            str(Spec("worth", {**self.reuse.parameters, **reuse})) if reuse else self.given[1],
+            else self.bot.policy,
+            str(Spec("worth", {**self.reuse.parameters, **reuse})) if reuse else self.bot.reuse,
         )
 
-    def usage(self, file: Path, weights: str, style: str, found: Mapping[str, float]) -> str:
-        """The bot with what was found, as a spec."""
-        policy, reuse = map(nest, self.of(found))
-        options = {"weights": weights, "style": style, "policy": policy, "reuse": reuse}
-        plain = {"style": "heir", "policy": "", "reuse": ""}
-        told = "&".join(f"{k}={v}" for k, v in options.items() if v != plain.get(k))
-        return f"cbr:{file}?{told}"
+    def usage(self, found: Mapping[str, float], weights: str) -> str:
+        """The spec of the bot with these genes and this weights file."""
+        policy, reuse = self.of(found)
+        return spec_of(
+            self.bot.file, weights=weights, style=self.bot.style, policy=policy, reuse=reuse
+        )
 
 
-def _opposite(others: Sequence[str], rows: int) -> list[str]:
-    """Who sits opposite one row: the opponents, again and again where more rows had room."""
+def _opponents_of_one_row(others: Sequence[str], rows: int) -> list[str]:
+    """The opponents of a row that plays for itself; they repeat to fill the seats of other rows."""
     if not others:
         return [_OTHERS] * ((rows if rows > 1 else _SEATS) - 1)
     return list(islice(cycle(others), len(others) + rows - 1))
@@ -194,7 +195,8 @@ def _opposite(others: Sequence[str], rows: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Which rows [n] these streets are for, and the weights of all rows street by street [n, d]."""
+    """Rows that share policy and reuse: which rows they are [n], their streets, and the weights of
+    all rows by street [n, d]."""
 
     mine: NDArray[np.bool_]
     streets: Sequence[Street]
@@ -202,10 +204,8 @@ class _Group:
 
 
 class _Rows:
-    """The CBR bot with a row of weights for each player: one question for all of them.
-
-    What it remembers is who it plays for.
-    """
+    """The CBR bot with a row of weights for each player, so that the decisions of all rows are one
+    batch. Its memory holds the row of each player."""
 
     memory = np.dtype([("row", np.int64)])
 
@@ -213,27 +213,32 @@ class _Rows:
         self.games, self.groups = bot.games, groups
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
-        shares = np.zeros((situations.count, 3))
-        to = np.zeros(situations.count, np.int64)
-        drawn = None if self.games == ("limit",) else chance.random()
-        row, on = memory["row"], situations.place[:, 0]
+        uniform = size_draws(self.games, chance)
+        return act_by_parts(situations, uniform, self._parts(situations, memory["row"]))
+
+    def _parts(self, situations: Pending, row: Ints) -> Iterator[Part]:
+        """The decisions of each group and street."""
         for group in self.groups:
             mine = group.mine[row]
             for number, street in enumerate(group.streets):
-                here = np.flatnonzero(mine & (on == number))
-                if not len(here):
-                    continue
-                some = situations.take(here)
-                may = legal(some, street.solutions)
-                answer = street.answer_by(group.weights[number][row[here]], some, may)
-                shares[here] = triples(answer.chances, street.solutions)
-                if drawn is not None:
-                    to[here] = sizes(answer, street.solutions, some, drawn[here])
-        return Triples(shares, to)
+                places = np.flatnonzero(mine & (situations.place[:, 0] == number))
+                yield Part(places, street, partial(_decide, street, group.weights[number], row))
+
+
+def _decide(
+    street: Street,
+    weights: Floats,
+    row: Ints,
+    situations: Pending,
+    allowed: Flags,
+    places: Ints,
+) -> ActionChances:
+    """Decisions at some `places`, each by the weights of its player's row."""
+    return street.decide(situations, allowed, weights[row[places]])
 
 
 class _Table:
-    """Who can sit down, and what it takes to play."""
+    """The table of a contest: its bots, game and seats."""
 
     def __init__(
         self,
@@ -262,7 +267,7 @@ class _Table:
         """Small bets (big blinds) a hand in each block, [n, blocks]."""
         won, luck = self._hands(weights, blocks * self.block, seed, self.adjust == "aivat")
         if luck is not None:
-            # Term by term: a product of matrices may be rounded otherwise in other company.
+            # Term by term: a matrix product may round differently in a batch of another size.
             for term, factor in enumerate(self._factors):
                 won -= factor * luck[..., term]
         scores: Floats = won.reshape(len(weights), blocks, self.block).mean(axis=2)
@@ -270,19 +275,19 @@ class _Table:
 
     @cached_property
     def _factors(self) -> Floats:
-        """How much terms of luck count at this table, found on deals of their own."""
+        """The factors of luck terms at this table, fitted on deals of their own."""
         won, luck = self._hands(self.own[None, :], _PILOT, _PILOT_SEED, True)
         assert luck is not None
-        # Rounded, so that machines which differ in the last digit agree.
+        # Rounded, so that machines that differ in the last digit agree.
         return factors_of_luck(won[0], luck[0]).round(4)
 
     def _hands(
         self, weights: Floats, deals: int, seed: int, follow: bool
     ) -> tuple[Floats, Floats | None]:
-        """What each row won [n, deals] in small bets (big blinds), and its luck [n, deals, terms]
-        if that is followed."""
+        """What each row won [n, deals] in small bets (big blinds), and its luck terms [n, deals,
+        terms] if they are followed."""
         rows, others = len(weights), len(self.other_of)
-        # Players are the rows, and behind them the opponents. One bot decides for all rows.
+        # Players are the rows and then the opponents. One bot decides for all rows.
         bot_of = np.concatenate([np.zeros(rows, np.int64), 1 + self.other_of])
         bots = [_Rows(self.bot, self._groups(weights)), *self.opponents]
         room = Room(self.game, self.stack, seed, bots, bot_of, follow_luck=follow)
@@ -303,12 +308,12 @@ class _Table:
                 luck[where] = room.luck.terms[mine]
         for player, reason in room.faults:
             who = "the CBR bot" if player < rows else "an opponent"
-            raise PluginFailure(f"{who} did something wrong: {reason}")
+            raise PluginFailure(f"{who} failed: {reason}")
         bet = self.game.big_blind
         return won / bet, None if luck is None else luck / bet
 
     def _groups(self, weights: Floats) -> list[_Group]:
-        """Rows that have the same settings beside their weights, with the streets for these."""
+        """Rows grouped by policy and reuse, with the streets for each group."""
         *by_street, extra = np.split(weights, self.ends, axis=1)
         names = [gene.name for gene in self.settings.genes]
         settings = [self.settings.of(dict(zip(names, row, strict=True))) for row in extra.tolist()]
@@ -323,7 +328,7 @@ class _Table:
         return groups
 
     def _sittings(self, room: Room, rows: int, hands: int, seats: int) -> Iterator[Sitting]:
-        """All hands: side by side, or where somebody remembers one after another in each block."""
+        """All hands: in parallel, or one after another in each block if an opponent remembers."""
         lanes = 1 if self.together else rows
         deals, blocks = np.arange(hands), -(-hands // self.block)
         remembers = any(getattr(bot, "memory", None) is not None for bot in self.opponents)
@@ -342,7 +347,7 @@ class _Table:
             yield Sitting(deal, self._seating(deal, lane, rows, seats), session)
 
     def _seating(self, deal: Ints, lane: Ints, rows: int, seats: int) -> Ints:
-        """Which player has each seat, [n, seats]; all move on with each deal."""
+        """The player of each seat, [n, seats]; all move on by one with each deal."""
         place: Ints = (np.arange(seats) + deal[:, None]) % seats
         if self.together:
             return place

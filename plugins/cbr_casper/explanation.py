@@ -1,6 +1,6 @@
-"""Why the CBR bot acts as it does: what it retrieved, what these cases did, and what that is worth.
+"""Explanation of a decision: which cases were retrieved, what they did, and its value.
 
-The figures are those of `cbr.reusing`, which `cbr query` shows; here they are told in few lines.
+The figures are those of `cbr.reusing`, which `cbr query` shows; here they are put in few lines.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from cbr import explain, reuse
 from cbr.case import Value
 from cbr.retrieval import Retrieved, Scan
 from cbr.reusing import Explanation, Neighbour
-from cbr_casper.streets import Answer, Here, Street
+from cbr_casper.streets import CaseChances, Street, TableBelief
 from cbr_holdem.situation import BETTING
 
 _WIDTH = 76
 _WORDS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
-#: Neighbours that are told of, and features of each in which it differs.
+#: Neighbours that are listed, and the features of each that differ most.
 _NEAR, _DIFFERENT = 4, 3
 
 
-def why(
+def explain_decision(
     street: Street,
-    answer: Answer,
+    decided: CaseChances,
     allowed: NDArray[np.bool_],
-    here: Here | None = None,
-    seems: str = "",
+    belief: TableBelief | None = None,
+    table: str = "",
 ) -> str:
-    """A street's answer to one decision, where `allowed` [solutions] is legal; `here` is what is
-    known of the table, and what it `seems` to be in words."""
-    retrieved = answer.retrieved[0]
+    """One decision of a street in words, where `allowed` [solutions] is legal; `belief` is what is
+    believed of the `table`, and that in words."""
+    retrieved = decided.retrieved[0]
     legal = [name for name, may in zip(street.solutions, allowed, strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
     found = explain(_nearest(retrieved), proposal, lacking=street.lacking)
-    worth = retrieved.mean_value()
+    values = retrieved.mean_value()
     known = (
-        answer.chances[0],
+        decided.chances[0],
         retrieved.taken,
         retrieved.mean_outcome(),
-        worth,
-        _worth_at(here, worth, answer.valued),
+        values,
+        _values_at(belief, values, decided.valued),
     )
     actions = {
         name: _Action(*figures)
@@ -56,40 +56,40 @@ def why(
     return "\n".join(
         [
             _retrieved(retrieved, found.fallback),
-            _asked(found),
+            _target(found),
             *_actions(actions, retrieved.cases, unit),
-            *([fill(f"The table seems {seems}.", _WIDTH)] if seems else []),
+            *([fill(f"The table seems {table}.", _WIDTH)] if table else []),
             *_lacking(found),
             *_neighbours(found),
         ]
     )
 
 
-def _worth_at(
-    here: Here | None, worth: NDArray[np.float64], valued: NDArray[np.float64]
+def _values_at(
+    belief: TableBelief | None, values: NDArray[np.float64], valued: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What solutions are worth at a table [solutions], by cases and by the grid."""
-    if here is None:
-        return np.full_like(worth, np.nan)
-    by_cases = here.likely[0, 0] * worth if valued[0] else 0.0
-    found: NDArray[np.float64] = by_cases + here.elsewhere(valued)[0]
+    """The values of solutions at a table [solutions], by cases and by table models."""
+    if belief is None:
+        return np.full_like(values, np.nan)
+    by_cases = belief.posterior[0, 0] * values if valued[0] else 0.0
+    found: NDArray[np.float64] = by_cases + belief.model_values(valued)[0]
     return found
 
 
 class _Action(NamedTuple):
-    """How likely an action is, in how many retrieved cases it was taken, what it earned there and
-    is worth on average, and what it is worth at this table (NaN unknown)."""
+    """The chance of an action, the retrieved cases that took it, its mean outcome and value there,
+    and its value at this table (NaN: unknown)."""
 
     chance: float
     cases: float
-    earned: float
-    worth: float
-    here: float
+    outcome: float
+    value: float
+    value_here: float
 
 
 def _nearest(retrieved: Retrieved) -> Retrieved:
-    """The nearest ones, in a stage that has nothing else: then it costs no more to tell of them in
-    a large casebase."""
+    """The nearest cases as a stage of their own, so that explaining them costs no more in a large
+    casebase."""
     retrieved = dataclasses.replace(
         retrieved,
         number=retrieved.number[:_NEAR],
@@ -121,29 +121,29 @@ def _retrieved(retrieved: Retrieved, fallback: float | None) -> str:
     count = f"{retrieved.cases:.4g} case{'' if retrieved.cases == 1 else 's'}"
     span, last = (f"{retrieved.similarity[place]:.3f}" for place in (0, -1))
     span += "" if last == span else f" to {last}"
-    short = f"; none comes up to {fallback:g}, so the nearest" if fallback else ""
+    short = f"; none is above {fallback:g}, so the nearest" if fallback else ""
     return fill(f"Retrieved {count} of similarity {span}{short}.", _WIDTH)
 
 
-def _asked(found: Explanation) -> str:
-    """What was compared."""
-    told = ", ".join(f"{name} {_short(value)}" for name, value in found.target.items())
-    return fill(f"Asked for {told}.", _WIDTH)
+def _target(found: Explanation) -> str:
+    """The situation that cases were compared with."""
+    values = ", ".join(f"{name} {_short(value)}" for name, value in found.target.items())
+    return fill(f"Asked for {values}.", _WIDTH)
 
 
 def _actions(actions: dict[str, _Action], retrieved: float, unit: str) -> list[str]:
-    """The chance of each legal action, and what is known of it."""
-    valued = any(not math.isnan(action.worth) for action in actions.values())
-    adapts = any(not math.isnan(action.here) for action in actions.values())
+    """A line for each legal action."""
+    valued = any(not math.isnan(action.value) for action in actions.values())
+    adapts = any(not math.isnan(action.value_here) for action in actions.values())
     heads = ["chance", "cases", "earned", *(["worth"] if valued else [])]
     heads += ["here"] if adapts else []
     lines = [" " * 10 + "".join(f"{head:>9}" for head in heads) + f"   in {unit}"]
-    for name, (chance, cases, earned, worth, here) in actions.items():
-        # In no-limit there are many sizes, most of which nobody ever bet.
+    for name, (chance, cases, outcome, value, value_here) in actions.items():
+        # No-limit has many sizes, most of which no case has.
         if chance > 0.0 or len(actions) <= len(_WORDS):
-            line = f"{_word(name):<10}{chance:>9.0%}{cases:>9.4g}{_money(earned):>9}"
-            line += f"{_money(worth):>9}" if valued else ""
-            lines.append(line + (f"{_money(here):>9}" if adapts else ""))
+            line = f"{_word(name):<10}{chance:>9.0%}{cases:>9.4g}{_money(outcome):>9}"
+            line += f"{_money(value):>9}" if valued else ""
+            lines.append(line + (f"{_money(value_here):>9}" if adapts else ""))
     rest = retrieved - sum(action.cases for action in actions.values())
     if rest > 1e-6:
         lines.append(f"{'not legal':<10}{'':>9}{rest:>9.4g}")
@@ -162,7 +162,7 @@ def _lacking(found: Explanation) -> list[str]:
 
 
 def _neighbours(found: Explanation) -> list[str]:
-    """The nearest cases with the features in which they differ most, by what that cost."""
+    """The nearest cases with the features that lower their similarity most."""
     lines = [f"{'case':>8}{'similar':>9}  {'did':<12}{'earned':>7}  differs in (similarity there)"]
     for near in found.neighbours:
         more = f"+{len(near.case_ids) - 1}" if len(near.case_ids) > 1 else ""

@@ -1,7 +1,8 @@
-"""Other descriptions of a decision than CASPER's, to be taken in with `cbr build --features`.
+"""Features that CASPER's case lacks, for `cbr build --features`.
 
-CASPER's pot has a range of 300 small bets, so pots hardly differ; it does not know who bet on the
-street before, nor what the board looks like. Whether knowing it helps is measured, not assumed.
+CASPER's pot has a range of 300 small bets, so pots hardly differ; and its cases have neither the
+player who bet last on the street before, nor the look of the board. Whether these features help is
+measured by tools/cbr_bot.py.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def _column(name: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda situations: situations[name]
 
 
-def descriptions() -> list[ExtraFeature]:
-    """For each street after the first: the pot by its logarithm, whether we were the last to bet on
-    the street before, and how many cards of one suit and of one rank the board has."""
+def extra_features() -> list[ExtraFeature]:
+    """For each street after the first: the logarithm of the pot, whether the player made the last
+    bet of the street before, and how many cards of one suit and of one rank the board has."""
     found = []
     for before, street in pairwise(STREETS):
         of = f"{LIMIT}/{street}"

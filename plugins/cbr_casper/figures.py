@@ -1,23 +1,23 @@
-"""What CASPER's table 5.1 tells of a bot: how similar its cases were, and how many."""
+"""Figures of CASPER's table 5.1: mean similarity and number of the cases retrieved."""
 
 from __future__ import annotations
 
 from cbr_arena import Figure
-from cbr_casper.streets import Chances
+from cbr_casper.streets import ActionChances
 
 
 class Figures:
-    """Sums over decisions, by name; the arena takes them away with `take`."""
+    """Sums over decisions, by name; the arena collects them with `take`."""
 
     def __init__(self) -> None:
         self._sums: dict[str, Figure] = {}
 
-    def add(self, street: str, answer: Chances) -> None:
-        """Count the decisions of an answer."""
+    def add(self, street: str, decided: ActionChances) -> None:
+        """Count decisions of a street."""
         for name, values in (
-            (f"{street} similarity", answer.similarity),
-            (f"{street} cases", answer.cases),
-            (f"{street} below threshold", answer.below),
+            (f"{street} similarity", decided.similarity),
+            (f"{street} cases", decided.cases),
+            (f"{street} below threshold", decided.below),
         ):
             self._add(name, float(values.sum()), float(len(values)))
 
@@ -26,6 +26,6 @@ class Figures:
         self._sums[name] = Figure(before.total + total, before.weight + weight)
 
     def take(self) -> dict[str, Figure]:
-        """What was counted since the last time."""
+        """What was counted since the last call."""
         found, self._sums = self._sums, {}
         return found

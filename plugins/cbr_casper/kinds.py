@@ -1,4 +1,4 @@
-"""The bots of this room, by name."""
+"""The bots of this package, by name."""
 
 from __future__ import annotations
 

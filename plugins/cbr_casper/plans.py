@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cbr.evolve import Generational
 
-#: Small bets a hand that a dollar of profit in a generation is.
+#: A dollar of profit in a generation, in small bets a hand.
 _DOLLAR = 1 / (10 * 5_000)
 
 SELF_PLAY = Generational(

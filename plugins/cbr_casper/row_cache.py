@@ -1,4 +1,4 @@
-"""Rows of numbers that are computed once: many decisions of a match are the same."""
+"""A cache of computed rows: many decisions of a match are the same."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from cbr.typing import Floats, Ints
 
-#: Rows that are kept: all decisions of one street in the hands that are played at once, and more.
+#: Rows that are kept: more than the decisions of one street in the hands that are played at once.
 _MOST = 100_000
 
 
-class Cached:
-    """Rows by key; all are forgotten when there would be too many."""
+class RowCache:
+    """Rows by key; all are dropped when there would be too many."""
 
     def __init__(self) -> None:
         self._forget()
@@ -23,19 +23,19 @@ class Cached:
         self._rows: Floats = np.empty((0, 0))
 
     def rows(self, keys: Sequence[bytes], compute: Callable[[Ints], Floats]) -> Floats:
-        """The row of each key; `compute` gives those at some places in `keys`, where they are new.
+        """The row of each key; `compute` returns the rows of those places in `keys` that are new.
 
-        >>> cached = Cached()
-        >>> cached.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()
+        >>> cache = RowCache()
+        >>> cache.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()
         [[2.5], [1.5], [2.5]]
-        >>> cached.rows([b"b"], lambda places: places).tolist()
+        >>> cache.rows([b"b"], lambda places: places).tolist()
         [[1.5]]
         """
         if len(self._place) + len(keys) > _MOST:
             self._forget()
         new = {key: at for at, key in enumerate(keys) if key not in self._place}
         if new:
-            # Only what was computed is known: it may have failed.
+            # Keys are added after computing, which may fail.
             found = compute(np.fromiter(new.values(), np.int64, len(new)))
             begin, end = len(self._place), len(self._place) + len(new)
             if end > len(self._rows):

@@ -1,4 +1,4 @@
-"""One street's casebase, ready to decide many situations at once."""
+"""Retrieval and reuse for one street, over many decisions at once."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from cbr.reusing import HiddenRates, HiddenSolutions, hidden_solutions_of, reuse
 from cbr.spec import Spec
 from cbr.store import as_loaded
 from cbr.typing import Flags, Floats
-from cbr_casper.row_cache import Cached
+from cbr_casper.row_cache import RowCache
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import MOST_SEATS
 
-#: Numbers of an answer beside its chances, and the place of one of them.
+#: Columns of `Street.figures_of`: how many there are, and the place of `below`.
 FIGURES, BELOW = 4, 2
 
 
-class Here(NamedTuple):
-    """What a bot knows of the tables of n decisions: how `likely` worlds are, the casebase's own
-    first, [n, worlds]; what solutions are worth there by the grid, times that, [n, worlds,
-    solutions]; and the temperature by which it counts."""
+class TableBelief(NamedTuple):
+    """What a bot believes of the tables of n decisions: the `posterior` of each table model [n,
+    models], the casebase's players first; the values of solutions by the abstraction in each model,
+    times the posterior, [n, models, solutions]; and the temperature by which values count."""
 
-    likely: Floats
-    worth: Floats
+    posterior: Floats
+    values: Floats
     temperature: float
 
-    def elsewhere(self, valued: Floats) -> Floats:
-        """What solutions are worth in other worlds than the casebase's own, [n, solutions], and
-        also in that one where no case is `valued` [n]."""
-        own = np.where(valued[:, None] > 0.0, 0.0, self.worth[:, 0])
-        found: Floats = own + self.worth[:, 1:].sum(axis=1)
+    def model_values(self, valued: Floats) -> Floats:
+        """The part of the solutions' values that table models add to the cases, [n, solutions]: of
+        all models but the first, and of that one too where no case is `valued` [n]."""
+        first = np.where(valued[:, None] > 0.0, 0.0, self.values[:, 0])
+        found: Floats = first + self.values[:, 1:].sum(axis=1)
         return found
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
-    """What a street's cases say of n decisions: chances [n, solutions]; and of what was retrieved
-    for each its mean similarity, how many cases that is, whether none came up to the threshold, and
-    whether any knows what actions are worth, [n] each."""
+class ActionChances:
+    """The `chances` of solutions in n decisions [n, solutions], and figures of the cases retrieved
+    for each, [n]: their mean `similarity`, how many `cases` they are, whether none reached the
+    threshold (`below`), and whether any has values (`valued`)."""
 
     chances: Floats
     similarity: Floats
@@ -57,20 +57,20 @@ class Chances:
     below: Floats
     valued: Floats
 
-    def at(self, here: Here) -> Self:
-        """The same at these tables: to the power of how likely they are the casebase's own, times
-        e^(what solutions are worth elsewhere / temperature); what has no chance gets none."""
-        log = here.likely[:, :1] * np.log(np.maximum(self.chances, 1e-300))
-        log += here.elsewhere(self.valued) / here.temperature
+    def adapted_to(self, belief: TableBelief) -> Self:
+        """The chances at these tables: to the power of the first model's posterior, times e^(values
+        in the other models / temperature). A solution without a chance stays so."""
+        log = belief.posterior[:, :1] * np.log(np.maximum(self.chances, 1e-300))
+        log += belief.model_values(self.valued) / belief.temperature
         log = np.where(self.chances > 0.0, log, -np.inf)
         chances = np.exp(log - log.max(axis=1, keepdims=True))
         return dataclasses.replace(self, chances=chances / chances.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Chances):
-    """Chances from a casebase. What was retrieved is retrieved again if somebody asks: `codes`
-    [n, d] are the targets."""
+class CaseChances(ActionChances):
+    """Chances from a casebase. `codes` [n, d] are the targets, for which cases are retrieved again
+    if an explanation is wanted."""
 
     codes: NDArray[np.float32]
     retriever: Retriever
@@ -81,17 +81,20 @@ class Answer(Chances):
 
 
 class Street:
-    """Retrieval and reuse for one stage of a casebase; `sparse` is another reuse policy, if any,
-    where no case comes up to the threshold and some solutions are hidden: since cases are then of
-    certain kinds only, the values of those that are nearest do not count."""
+    """Retrieval and reuse for one stage of a casebase.
+
+    Where some solutions are hidden, its cases are a biased sample. If then no case reaches the
+    threshold, the reuse policy `sparse` is used, if any, and the values of the nearest cases do not
+    count.
+    """
 
     def __init__(
         self, base: Casebase, stage: str, reuse: str, sparse: str = "", **options: Any
     ) -> None:
         if not base.count(stage):
             raise EmptyStage(
-                f"{base.path} has no cases of the {stage}, so nothing can be played there; build "
-                "it from hands that came so far"
+                f"{base.path} has no cases of the {stage}, so the bot could not act there; build "
+                f"it from hands that reach the {stage}"
             )
         self.retriever: Retriever = retriever_of(base, stage, **options)
         self.case_type: CaseType = as_loaded(base.case_type(stage), default_plugins())
@@ -104,25 +107,25 @@ class Street:
         looks = self.retriever.policy.looks
         if looks.above >= 0.0 and not looks.fallback:
             raise BadValue(
-                f"policy {self.retriever.policy.name!r} may find no case, and a bot must act: take "
-                f"one with a fallback, as threshold?above={looks.above:g}"
+                f"policy {self.retriever.policy.name!r} may retrieve no case, and a bot must act; "
+                f"give one with a fallback, as threshold?above={looks.above:g}"
             )
         self.lacking: HiddenSolutions | None = hidden_solutions_of(base, self.retriever)
         self.reuse = reuse or self.case_type.reuse
         self.sparse = sparse if self.lacking else ""
-        self._cached = Cached()
+        self._cached = RowCache()
         spec = Spec.parse(self.reuse)
-        default_plugins().get("reuse policy", spec.name).bind(spec)  # or say what is wrong now
-        # Some values are only refused when they are used.
+        # A wrong spec raises here; some parameters are checked only when the policy is used.
+        default_plugins().get("reuse policy", spec.name).bind(spec)
         first = self.retriever.vectors.values[:1]
-        self._decided(first, np.ones((1, len(self.solutions)), np.bool_), None)
+        self._decide_new(first, np.ones((1, len(self.solutions)), np.bool_), None)
 
     @property
     def solutions(self) -> Sequence[str]:
         return self.case_type.solutions
 
     def with_settings(self, policy: str, reuse: str) -> Self:
-        """The same cases by another policy and reuse, where given; nothing is read again."""
+        """The same cases with another policy and reuse, where given, without reading them again."""
         other = copy.copy(self)
         if policy:
             spec = Spec.parse(policy)
@@ -132,12 +135,12 @@ class Street:
                 all_decisions = dataclasses.replace(self.lacking.all_decisions, policy=chosen)
                 other.lacking = dataclasses.replace(self.lacking, all_decisions=all_decisions)
         other.reuse = reuse or self.reuse
-        other._cached = Cached()
+        other._cached = RowCache()
         return other
 
     @cached_property
     def table_sizes(self) -> set[int]:
-        """Players dealt in at the tables of its cases, where at least 1 % were so many."""
+        """The numbers of players dealt in, of at least 1 % of the cases each."""
         if "players" not in [feature.name for feature in self.case_type.indexed]:
             return set(range(2, MOST_SEATS + 1))
         vectors = self.retriever.vectors
@@ -145,12 +148,11 @@ class Street:
         share = np.bincount(players, vectors.cases) / vectors.cases.sum()
         return {int(size) for size in np.flatnonzero(share >= 0.01)}
 
-    def answer(self, situations: Pending, allowed: Flags) -> Answer:
-        """Of decisions on this street, where `allowed` [n, solutions] is legal."""
-        return self.answer_by(None, situations, allowed)
-
-    def answer_by(self, weights: Floats | None, situations: Pending, allowed: Flags) -> Answer:
-        """`answer` by weights [n, d] for each decision; None: those of the street."""
+    def decide(
+        self, situations: Pending, allowed: Flags, weights: Floats | None = None
+    ) -> CaseChances:
+        """The chances of decisions on this street, where `allowed` [n, solutions] is legal, by
+        `weights` [n, d] of each decision (None: those of the street)."""
         codes = codes_of(self.case_type, situations)
         parts = [codes, allowed.astype(np.float32)]
         if weights is not None:
@@ -159,17 +161,17 @@ class Street:
         keys = key.view(f"V{key.shape[1] * key.itemsize}").reshape(-1).tolist()
         found = self._cached.rows(
             keys,
-            lambda new: self._decided(
+            lambda new: self._decide_new(
                 codes[new], allowed[new], None if weights is None else weights[new]
             ),
         )
         alike, cases, below, valued = found[:, :FIGURES].T
-        return Answer(found[:, FIGURES:], alike, cases, below, valued, codes, self.retriever)
+        return CaseChances(found[:, FIGURES:], alike, cases, below, valued, codes, self.retriever)
 
-    def _decided(
+    def _decide_new(
         self, codes: NDArray[np.float32], allowed: Flags, weights: Floats | None
     ) -> Floats:
-        """The numbers of `Answer` for each target, and its chances behind them."""
+        """The figures of `ActionChances` for each target, and the chances behind them."""
         retrieved = self.retriever.many(codes, weights)
         figures = self.figures_of(retrieved)
         hidden = self.lacking.in_many(codes, weights) if self.lacking else None
@@ -179,7 +181,8 @@ class Street:
     def reused(
         self, retrieved: EvidenceForMany, below: Floats, allowed: Flags, hidden: HiddenRates | None
     ) -> Floats:
-        """The chance of each solution [n, solutions], where some are `below` the threshold [n]."""
+        """The chance of each solution [n, solutions]; `below` [n] says where no case reached the
+        threshold."""
         chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)
         if self.sparse and below.any():
             other = reuse_many(retrieved, self.sparse, allowed=allowed, hidden=hidden)
@@ -187,13 +190,13 @@ class Street:
         return chances
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:
-        """The numbers of `Chances` beside the chances, in their order, [n, FIGURES]."""
+        """The figures of `ActionChances` in their order, [n, FIGURES]."""
         mine = np.repeat(np.arange(len(retrieved)), np.diff(retrieved.start))
         shares = retrieved.share * retrieved.vectors.cases[retrieved.number]
         cases = np.bincount(mine, shares, len(retrieved))
         alike = np.bincount(mine, shares * retrieved.similarity, len(retrieved))
         above = self.retriever.policy.looks.above
-        # A policy that has no threshold looks above what no case can be.
+        # A policy without a threshold has one above 1.
         below = ~(retrieved.most_similar > above - TOLERANCE) & (above <= 1.0)
         values: NDArray[Any] = np.zeros(len(retrieved))
         if retrieved.vectors.estimates is not None:
@@ -205,6 +208,6 @@ class Street:
 
 
 def codes_of(case_type: CaseType, situations: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Situations as retrieval compares them, [n, d]."""
+    """Situations as feature vectors, [n, d]."""
     columns = [np.asarray(feature.of(situations)) for feature in case_type.indexed]
     return np.stack(columns, axis=1).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Trees that refine chances: they find what the grid does not know, and nothing in noise."""
+"""Boosted trees: they find what frequencies do not tell, and nothing in noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cbr.building.pipeline import build
 from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr_arena import Match, play, players_of, write_log
-from cbr_opponents.boosting import DEPTH, Trees, fit, leaf_of, refined
-from cbr_opponents.frequencies import Decisions, count_moves
-from cbr_opponents.opponent_model import CODES
+from cbr_opponents import DEPTH, FEATURES, refined
+from cbr_opponents.boosting import Trees, fit, leaf_of
+from cbr_opponents.learning import Decisions, count_moves
 
 
 def added(trees: Trees, codes: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -82,9 +82,9 @@ def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) ->
         bases.append(tmp_path / f"{seed}.db")
         build([tmp_path / f"{seed}.phhs"], bases[-1], plugins=default_plugins())
     with Casebase.open(bases[0]) as first, Casebase.open(bases[1]) as second:
-        players, asked = count_moves(first).players(), count_moves(second).decisions
-    assert asked.codes.shape[1] == CODES
-    plain, refined = losses(players, asked)
+        model, asked = count_moves(first).model(), count_moves(second).decisions
+    assert asked.features.shape[1] == FEATURES
+    plain, refined = losses(model, asked)
     assert refined < plain - gain + 0.005
 
 
@@ -93,16 +93,16 @@ def test_few_decisions_make_no_trees(tmp_path: Path) -> None:
     write_log(play(match).hands, tmp_path / "few.phhs")
     build([tmp_path / "few.phhs"], tmp_path / "few.db", plugins=default_plugins())
     with Casebase.open(tmp_path / "few.db") as base:
-        assert count_moves(base).players().trees.tolist() == [0, 0, 0, 0]
+        assert count_moves(base).model().trees.tolist() == [0, 0, 0, 0]
 
 
-def losses(players, asked: Decisions) -> tuple[float, float]:
-    """Log-loss by the grid alone, and with the trees."""
+def losses(model, asked: Decisions) -> tuple[float, float]:
+    """Log-loss by frequencies alone, and with the trees."""
     found: list[list[float]] = [[], []]
     for street in range(4):
         mine = asked.take(asked.cell[:, 0] == street)
-        start = np.log(np.maximum(players.grid[tuple(mine.cell.T.astype(int))], 1e-9))
-        trees = players.refined_by(street)
-        for place, shares in enumerate((np.exp(start), added(trees, mine.codes, start))):
+        start = np.log(np.maximum(model.grid[tuple(mine.cell.T.astype(int))], 1e-9))
+        trees = model.trees_of(street)
+        for place, shares in enumerate((np.exp(start), added(trees, mine.features, start))):
             found[place] += np.log(shares[np.arange(len(mine.move)), mine.move]).tolist()
     return -float(np.mean(found[0])), -float(np.mean(found[1]))

@@ -19,7 +19,8 @@ from cbr.store.definitions import set_weights
 from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
-from cbr_casper.bot import CaseBot, legal, triples
+from cbr_casper.bot import CaseBot
+from cbr_casper.solutions import legal, triples
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import Game
 
@@ -132,6 +133,7 @@ class TestBot:
     ) -> None:
         for file in (base, no_limit):
             plain = CaseBot(str(file), "casper").streets[1].retriever.weights
+            assert CaseBot(str(file), "heir").style == CaseBot(str(file)).style  # its former name
             copy = tmp_path / file.name
             shutil.copy(file, copy)
             with Casebase.open(copy, write=True) as opened:
@@ -157,7 +159,7 @@ class TestBot:
             ("cbr:{base}?own=5", "give retain=session too"),
             ("cbr:empty?index=scan", "no style, policy, reuse, index, own and adapt"),
             ("cbr:empty?own=5", "no style, policy, reuse, index, own and adapt"),
-            ("cbr:{base}?policy=radius?above=0.995", "may find no case, and a bot must act"),
+            ("cbr:{base}?policy=radius?above=0.995", "may retrieve no case, and a bot must act"),
             ("cbr:{base}?reuse=worth?temperature=0", "temperature must be above 0"),
             ("cbr:{base}?policy=threshold?above=0.9;cap=-1", "-1 cases to retrieve"),
         ],

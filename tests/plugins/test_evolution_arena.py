@@ -20,7 +20,7 @@ from cbr.testing import check_arena
 from cbr.weights import Weights
 from cbr.workers import executor
 from cbr_arena import Match, play, players_of, write_log
-from cbr_casper.evolution_arena import ARENA
+from cbr_casper import ARENA
 
 TINY = ["--generations", 2, "--hands", 60, "--report", 60]
 
@@ -58,7 +58,7 @@ class TestArena:
         together = contest(base, "holdem?block=8&against=lag*3", 3, together=True)
         check_arena(together, dimensions=42, blocks=3)
 
-    @pytest.mark.parametrize("style", ["casper", "heir"])
+    @pytest.mark.parametrize("style", ["casper", "cbr"])
     def test_a_row_plays_as_the_bot_with_these_weights(
         self, base: Path, tmp_path: Path, style: str
     ) -> None:

@@ -1,14 +1,14 @@
-"""Habits from few and from hidden decisions, and sizes that nobody takes."""
+"""Frequencies from few and from hidden decisions, and sizes that nobody takes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from cbr_casper.values.best_response import usual
-from cbr_holdem.table.rules import CALL, FOLD, RAISE
-from cbr_opponents.abstraction import CLASSES, CONTEXTS, class_shares
-from cbr_opponents.frequencies import smoothed
+from cbr_casper.values.best_response import without_rare_sizes
+from cbr_holdem.table import CALL, FOLD, RAISE
+from cbr_opponents import CLASSES, CONTEXTS, class_shares
+from cbr_opponents.frequencies import smoothed_frequencies
 
 #: A context in which one bet is to call.
 FACING = 8
@@ -22,7 +22,7 @@ def counts(moves: int = 3) -> tuple[np.ndarray, np.ndarray]:
 class TestFewDecisions:
     @pytest.mark.parametrize("street", range(4))
     def test_where_nothing_is_known_actions_still_tell_hands(self, street: int) -> None:
-        chances = smoothed(*counts())[street, FACING]
+        chances = smoothed_frequencies(*counts())[street, FACING]
         best, worst = chances[-1], chances[0]
         assert chances.sum(axis=-1) == pytest.approx(np.ones(CLASSES))
         assert worst[FOLD] > best[FOLD] + 0.5
@@ -31,8 +31,8 @@ class TestFewDecisions:
     def test_what_one_class_does_is_taken_for_what_the_next_does(self) -> None:
         known, _ = counts()
         known[0, FACING, 20, CALL] = 40
-        chances = smoothed(known, known.sum(axis=2))[0, FACING, :, CALL]
-        nothing = smoothed(*counts())[0, FACING, :, CALL]
+        chances = smoothed_frequencies(known, known.sum(axis=2))[0, FACING, :, CALL]
+        nothing = smoothed_frequencies(*counts())[0, FACING, :, CALL]
         assert chances[21] > 0.8 > nothing[21] + 0.2
         assert (chances > nothing).all()
         assert chances[21] > chances[28] > chances[35]
@@ -40,7 +40,7 @@ class TestFewDecisions:
     def test_many_decisions_are_their_shares(self) -> None:
         known, _ = counts()
         known[1, FACING, 5] = [60_000, 30_000, 10_000]
-        chances = smoothed(known, known.sum(axis=2))
+        chances = smoothed_frequencies(known, known.sum(axis=2))
         assert chances[1, FACING, 5] == pytest.approx([0.6, 0.3, 0.1], abs=0.005)
 
 
@@ -50,7 +50,7 @@ class TestHiddenFolds:
         known, seen = counts()
         known[0, FACING, 18:, CALL] = 500
         seen[0, FACING] = [9_000, 9_000, 0]
-        return smoothed(known, seen)[0, FACING]
+        return smoothed_frequencies(known, seen)[0, FACING]
 
     @pytest.mark.parametrize("strict", [True, False])
     def test_hands_that_were_shown_tell_how_strictly_others_fold(self, strict: bool) -> None:
@@ -60,7 +60,7 @@ class TestHiddenFolds:
         good = np.cumsum(share[::-1])[::-1] <= 0.2
         known[0, FACING, :, CALL] = 5_000 * share * (good if strict else 1.0)
         seen[0, FACING] = [80_000, 20_000, 0]
-        fold = smoothed(known, seen)[0, FACING, :, FOLD]
+        fold = smoothed_frequencies(known, seen)[0, FACING, :, FOLD]
         assert fold @ share == pytest.approx(0.8, abs=0.03)
         assert (fold[-1] < 0.05) == strict
         assert (fold[0] > 0.99) == strict
@@ -75,11 +75,11 @@ class TestHiddenFolds:
         assert class_shares(0) @ self.hidden()[:, FOLD] == pytest.approx(0.5, abs=0.01)
 
 
-class TestUsual:
+class TestRareSizes:
     def test_sizes_that_nobody_takes_are_left_out(self) -> None:
         chances = np.full((4, CONTEXTS, CLASSES, 5), 0.2)
         chances[1, FACING, :, RAISE:] = [0.001, 0.3, 0.3]
-        found = usual(chances / chances.sum(axis=-1, keepdims=True))
+        found = without_rare_sizes(chances / chances.sum(axis=-1, keepdims=True))
         assert not found[1, FACING, :, RAISE].any()
         assert found[1, FACING, :, RAISE + 1].all()
         assert found[2, FACING, :, RAISE].all()
@@ -88,4 +88,4 @@ class TestUsual:
     def test_a_rare_raise_of_the_only_size_stays(self) -> None:
         chances = np.full((4, CONTEXTS, CLASSES, 3), 0.4995)
         chances[..., RAISE] = 0.001
-        assert usual(chances) == pytest.approx(chances)
+        assert without_rare_sizes(chances) == pytest.approx(chances)

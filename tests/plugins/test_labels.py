@@ -1,4 +1,4 @@
-"""What actions of cases are worth: habits, values, and `cbr label`."""
+"""Values of actions: opponent models, roll-outs, and `cbr label`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ from cbr.store.casebase import Casebase
 from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
-from cbr_casper.bot import CaseBot, legal
+from cbr_casper.bot import CaseBot
+from cbr_casper.solutions import legal, legal_solutions
 from cbr_casper.streets import Street
 from cbr_casper.values.labels import label, unlabelled
-from cbr_casper.values.rollouts import values
-from cbr_casper.values.table_models import Worlds
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table.game import Game
-from cbr_holdem.table.rules import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, to_call
-from cbr_opponents.abstraction import CLASSES, CONTEXTS, SIZES
-from cbr_opponents.frequencies import count_moves, groups_of, moves_of, replay_bodies
-from cbr_opponents.opponent_model import CODES, Strategies
+from cbr_casper.values.rollouts import rollout_values
+from cbr_casper.values.table_models import TableModels
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, Game, to_call
+from cbr_opponents import (
+    CLASSES,
+    CONTEXTS,
+    FEATURES,
+    RAISE_SIZES,
+    Strategies,
+    logged_moves,
+    replay_decisions,
+)
+from cbr_opponents.learning import count_moves, groups_of
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +45,14 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestLabels:
     def played(self, base: Path, hands: int = 60):
         with Casebase.open(base) as opened:
-            players = count_moves(opened).players()
+            model = count_moves(opened).model()
             _, bodies = next(iter(opened.read_records(hands)))
-        played, terms, _ = replay_bodies(bodies)
-        return Strategies(players, players.grid, SIZES["limit"]), played, terms
+        played, terms, _ = replay_decisions(bodies)
+        return Strategies(model, model.grid, RAISE_SIZES["limit"]), played, terms
 
-    def test_habits_are_chances(self, base: Path) -> None:
+    def test_frequencies_are_chances(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            chances = count_moves(opened).players().grid
+            chances = count_moves(opened).model().grid
         assert chances.shape == (4, CONTEXTS, CLASSES, 3)
         assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
         assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
@@ -55,11 +62,13 @@ class TestLabels:
     def test_players_who_act_alike_are_a_group(self, base: Path) -> None:
         with Casebase.open(base) as opened:
             counts = count_moves(opened)
-        assert counts.seen.shape[0] == 6  # three miniloki, two lag, and nobody else
-        assert counts.seen[-1].sum() == 0
-        assert len(counts.decisions.move) == counts.seen.sum()
-        assert counts.decisions.counted(3).sum(axis=2).tolist() == counts.seen.sum(axis=0).tolist()
-        groups = groups_of(np.concatenate([counts.seen] * 3))  # as if there were more of each
+        assert counts.totals.shape[0] == 6  # three miniloki, two lag, and nobody else
+        assert counts.totals[-1].sum() == 0
+        assert len(counts.decisions.move) == counts.totals.sum()
+        assert (
+            counts.decisions.counted(3).sum(axis=2).tolist() == counts.totals.sum(axis=0).tolist()
+        )
+        groups = groups_of(np.concatenate([counts.totals] * 3))  # as if there were more of each
         assert sorted(len(group) for group in groups) == [6, 9]
         kinds = [{player % 6 for player in group} for group in groups]
         assert not kinds[0] & kinds[1]
@@ -68,15 +77,15 @@ class TestLabels:
         both, played, terms = self.played(base)
         tables = played.tables
         wanted = np.arange(len(tables)) % 7 == 0
-        given = (terms, moves_of(played, 3), wanted, np.arange(len(tables)), both, 20, 1)
-        before, _ = values(tables, *given)
+        given = (terms, logged_moves(played, 3), wanted, np.arange(len(tables)), both, 20, 1)
+        before, _ = rollout_values(tables, *given)
         other = tables.copy()
         rng = np.random.default_rng(0)
         for row in other:
             for seat in range(int(row[SEATS])):
                 if seat != row[ACTOR]:
                     row[HOLE + 2 * seat : HOLE + 2 * seat + 2] = rng.integers(0, 52, 2)
-        after, _ = values(other, *given)
+        after, _ = rollout_values(other, *given)
         np.testing.assert_array_equal(before, after)
         assert np.isfinite(before[wanted, CALL]).all()
         assert np.isnan(before[~wanted]).all()
@@ -87,22 +96,37 @@ class TestLabels:
         flop = np.flatnonzero(tables[:, 1] == 1)[:1]
         wanted = np.zeros(len(tables), bool)
         wanted[flop] = True
-        given = (terms, moves_of(played, 3), wanted, np.arange(len(tables)), both, 50, 1)
-        before, _ = values(tables, *given)
+        given = (terms, logged_moves(played, 3), wanted, np.arange(len(tables)), both, 50, 1)
+        before, _ = rollout_values(tables, *given)
         other = tables.copy()
         other[:, 108:110] = other[:, [109, 108]]
         other[flop, 108:110] = 51, 50
-        after, _ = values(other, *given)
+        after, _ = rollout_values(other, *given)
         np.testing.assert_array_equal(before[flop], after[flop])
+
+    def test_moves_with_values_are_the_legal_solutions(self, base: Path) -> None:
+        """What the rules allow a bot at a table is what roll-outs play out."""
+        both, played, terms = self.played(base)
+        place = np.arange(len(played.tables))
+        mean, _ = rollout_values(
+            played.tables, terms, logged_moves(played, 3), place >= 0, place, both, 2, 1
+        )
+        solutions = ("f", "k", "c", "b", "r")
+        for street in range(4):
+            mine = np.flatnonzero(played.tables[:, STREET] == street)
+            known = ~np.isnan(mean[mine])
+            found = legal_solutions(solutions, ~known[:, FOLD], known[:, RAISE], street == 0)
+            pending = Pending(played.tables, Game("limit"), mine)
+            np.testing.assert_array_equal(found, legal(pending, solutions))
 
     def test_good_hands_are_worth_more(self, base: Path) -> None:
         """On the river: values follow strength, and a fold is worth nothing."""
         both, played, terms = self.played(base, 600)
         wanted = played.tables[:, 1] == 3
-        mean, error = values(
+        mean, error = rollout_values(
             played.tables,
             terms,
-            moves_of(played, 3),
+            logged_moves(played, 3),
             wanted,
             np.arange(len(wanted)),
             both,
@@ -130,9 +154,9 @@ class TestLabels:
             shutil.copy(base, copy)
             with Casebase.open(copy, write=True) as opened, executor(workers) as pool:
                 digest = opened.digest("flop")
-                worlds = Worlds.find(opened, rounds=2, hands=25_000, pool=pool)
+                models = TableModels.learn(opened, rounds=2, hands=25_000, pool=pool)
                 for cases in steps:
-                    found = label(opened, unlabelled(opened, cases), worlds, deals=10, pool=pool)
+                    found = label(opened, unlabelled(opened, cases), models, deals=10, pool=pool)
                 assert [stage.all for stage in found] == [12] * 4
                 assert opened.digest("flop") == digest
                 rows = opened.db.execute(
@@ -151,10 +175,10 @@ class TestLabels:
         assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
         bot = CaseBot(str(copy))
         assert {street.reuse for street in bot.streets} == {"worth"}
-        assert bot.worlds is None  # 900 hands are too few to adapt by
+        assert bot.table_models is None  # 900 hands are too few to adapt by
         with Casebase.open(copy, write=True) as opened, opened.transaction():
             opened.put_learned("worlds.hands", np.array([4_000]))
-        assert CaseBot(str(copy)).worlds is not None
+        assert CaseBot(str(copy)).table_models is not None
         for spec in (f"cbr:{copy}", f"cbr:{copy}?adapt=false", f"cbr:{copy}?style=casper"):
             match = Match(players_of([spec, "lag*2"]), hands=60)
             assert lines_of(match, play(match))[0].faults == {}
@@ -177,11 +201,11 @@ class TestLabels:
                 np.testing.assert_allclose(
                     [row[2] for row in mine], [row[2] for row in other], rtol=2e-3, atol=1e-3
                 )
-            assert Worlds.load(two) is not None
+            assert TableModels.load(two) is not None
         # Nothing else is ever overwritten, and the casebase least of all.
         answer = cbr("label", first, *few, "--save", first)
         assert answer.code == 2
-        assert "is there and is no file of labels" in answer.err
+        assert "exists and is not a file of labels" in answer.err
         # Labels of an older version are not read, but may be replaced.
         old = self._with(tmp_path / "old.npz", labels, "format", np.array("cbr-labels 2"))
         answer = cbr("label", second, "--load", old)
@@ -191,32 +215,35 @@ class TestLabels:
         assert cbr("label", second, "--load", old).code == 0
         for wrong, says in (
             (tmp_path / "no.npz", "cannot read labels"),
-            (base, "is no whole file of labels"),
+            (base, "is damaged, or not a file of labels"),
             (
                 self._with(tmp_path / "more.npz", labels, "flop.mark", np.array("x")),
                 "the flop of",
             ),
-            (self._with(tmp_path / "less.npz", labels, "turn.case", None), "lacks 'turn.case'"),
+            (
+                self._with(tmp_path / "less.npz", labels, "turn.case", None),
+                "lacks the array 'turn.case'",
+            ),
             (
                 self._with(tmp_path / "odd.npz", labels, "worlds.value", np.zeros((2, 3))),
-                "'value' of worlds does not fit",
+                "array 'worlds.value' of",
             ),
             (  # a question for a number that there is not
                 self._with(
                     tmp_path / "far.npz",
                     labels,
                     "worlds.feature",
-                    np.full_like(np.load(labels)["worlds.feature"], CODES),
+                    np.full_like(np.load(labels)["worlds.feature"], FEATURES),
                 ),
-                "'feature' of worlds does not fit",
+                "array 'worlds.feature' of",
             ),
             (  # more trees than there are
                 self._with(tmp_path / "trees.npz", labels, "worlds.trees", np.full(4, 1_000)),
-                "'trees' of worlds does not fit",
+                "array 'worlds.trees' of",
             ),
             (
                 self._with(tmp_path / "none.npz", labels, "worlds.value", np.zeros(())),
-                "'value' of worlds does not fit",
+                "array 'worlds.value' of",
             ),
             (  # nobody does anything
                 self._with(
@@ -225,11 +252,11 @@ class TestLabels:
                     "worlds.grid",
                     np.zeros_like(np.load(labels)["worlds.grid"]),
                 ),
-                "'grid' of worlds does not fit",
+                "array 'worlds.grid' of",
             ),
             (
                 self._with(tmp_path / "text.npz", labels, "river.value", np.array(["x"])),
-                "lacks 'river.value'",
+                "lacks the array 'river.value'",
             ),
             (
                 self._with(tmp_path / "short.npz", labels, "river.value", np.zeros(1)),
@@ -282,9 +309,9 @@ class TestLabels:
         np.save(tmp_path / "one.npy", np.zeros(3))
         answer = cbr("label", copy, "--load", tmp_path / "one.npy")
         assert answer.code == 2
-        assert "is no whole file of labels" in answer.err
+        assert "is damaged, or not a file of labels" in answer.err
 
-    def test_worlds_of_an_older_version_are_found_again(
+    def test_table_models_of_an_older_version_are_learned_again(
         self, base: Path, tmp_path: Path, cbr
     ) -> None:
         import shutil
@@ -301,7 +328,7 @@ class TestLabels:
                     opened.put_learned("worlds.grid", kept)
             assert cbr("label", old, *few).code == 0
             with Casebase.open(old) as opened:
-                assert Worlds.load(opened) is not None
+                assert TableModels.load(opened) is not None
         # What is found is not looked for again, and whoever asks for it hears so.
         assert "--rounds and --hands changed nothing" in cbr("label", old, *few).err
         assert "changed nothing" not in cbr("label", old, "--cases", 21, "--deals", 10).err
@@ -329,11 +356,11 @@ class TestLabels:
             )
             nearest = Street(opened, "flop", "worth", "proportional", policy="top?k=20")
             _, bodies = next(iter(opened.read_records(900)))
-        tables = replay_bodies(bodies)[0].tables
+        tables = replay_decisions(bodies)[0].tables
         free = [row[STREET] == 1 and to_call(row) == 0 for row in tables]
         flop = Pending(tables, Game("limit"), np.flatnonzero(free))
         may = legal(flop, both.solutions)
-        found, by_worth, as_done = (street.answer(flop, may) for street in (both, worth, done))
+        found, by_worth, as_done = (street.decide(flop, may) for street in (both, worth, done))
         unlike = found.below > 0.0
         assert unlike.any()
         assert not unlike.all()
@@ -342,8 +369,8 @@ class TestLabels:
         np.testing.assert_array_equal(found.valued > 0.0, ~unlike)
         assert (by_worth.valued > 0.0).all()
         # Without a threshold nothing is below it.
-        assert not nearest.answer(flop, may).below.any()
-        assert (nearest.answer(flop, may).valued > 0.0).all()
+        assert not nearest.decide(flop, may).below.any()
+        assert (nearest.decide(flop, may).valued > 0.0).all()
         with Casebase.open(base) as opened:
             assert Street(opened, "flop", "worth", "proportional").sparse == ""
 

@@ -38,18 +38,16 @@ from cbr_arena import (
 from cbr_arena import build as build_bot
 from cbr_arena.showing import as_seen
 from cbr_casper.bot import CaseBot
-from cbr_casper.retention.casebase_writer import Keeper
-from cbr_casper.retention.combined_retrieval import LearningStreet
-from cbr_casper.retention.observed_hands import seen_text, together
-from cbr_casper.retention.session_cases import Retained, near
+from cbr_casper.retention.casebase_writer import CasebaseWriter
+from cbr_casper.retention.combined_retrieval import RetainingStreet
+from cbr_casper.retention.observed_hands import merge_views, observed_text
+from cbr_casper.retention.session_cases import SessionCases, similar_cases
 from cbr_casper.streets import codes_of
 from cbr_casper.values.labels import label, unlabelled
-from cbr_casper.values.table_models import Worlds
+from cbr_casper.values.table_models import TableModels
 from cbr_holdem.cards import UNKNOWN
-from cbr_holdem.situation.pending import Pending
-from cbr_holdem.table import BOARD, FOLDED, HOLE, PLAYERS, Tables
-from cbr_holdem.table.game import STREETS, Game
-from cbr_holdem.table.hand import Hand
+from cbr_holdem.situation import Pending
+from cbr_holdem.table import BOARD, FOLDED, HOLE, PLAYERS, STREETS, Game, Hand, Tables
 
 NO_LIMIT = Game("nolimit", 50, 100)
 
@@ -63,10 +61,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = made(tmp_path_factory.mktemp("labelled"), "limit", ["miniloki*3", "lag*2"], 300)
     with Casebase.open(out, write=True) as opened:
-        worlds = Worlds.find(opened, rounds=1, hands=2_000)
-        label(opened, unlabelled(opened, 40), worlds, deals=10)
+        models = TableModels.learn(opened, rounds=1, hands=2_000)
+        label(opened, unlabelled(opened, 40), models, deals=10)
         with opened.transaction():
-            worlds.save(opened)
+            models.save(opened)
             opened.put_learned("worlds.hands", np.array([4_000]))  # as if there were enough
     return out
 
@@ -83,8 +81,8 @@ def kept_by(bot: CaseBot, specs: list[str], hands: int, game: Game | None = None
         table, seat = np.nonzero(sitting.player == 0)
         seen.append((as_seen(rows, table, seat), seat, rows))
     assert not room.faults
-    assert bot.learning is not None
-    return [seen, list(bot.learning._sessions.values())]
+    assert bot.retention is not None
+    return [seen, list(bot.retention._sessions.values())]
 
 
 class TestSession:
@@ -102,7 +100,9 @@ class TestSession:
         bot = build_bot(f"cbr:{file}?{spec}", game.betting if game else "limit")
         seen, [session] = kept_by(bot, specs, 120, game)
         bodies = [
-            seen_text(t, game or Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts
+            observed_text(t, game or Game(), f"n/{n}")
+            for n, (ts, _, _) in enumerate(seen)
+            for t in ts
         ]
         log, out = tmp_path / "seen.phhs", tmp_path / "seen.db"
         write_log(bodies, log)
@@ -126,7 +126,7 @@ class TestSession:
         hidden = 0
         for tables, seats, rows in seen:
             for table, seat, row in zip(tables, seats, rows, strict=True):
-                hand = Hand.read(seen_text(table, Game()))
+                hand = Hand.read(observed_text(table, Game()))
                 for other, hole in enumerate(hand.holes):
                     shown = row[PLAYERS] > 1 and not row[FOLDED] >> other & 1
                     assert bool(hole) == bool(other == seat or shown)
@@ -151,8 +151,8 @@ class TestSession:
         for first in (0, 140, 280):
             for sitting in sittings(match, range(first, first + 140), room):
                 room.play(sitting)
-            assert bot.learning is not None
-            going = list(bot.learning._sessions.values())
+            assert bot.retention is not None
+            going = list(bot.retention._sessions.values())
             assert len(going) == 4
             assert {session.hands for session in going} == {70}
 
@@ -162,7 +162,7 @@ class TestSession:
             plain, learns = (
                 CaseBot(str(labelled), reuse=reuse, retain=retain) for retain in ("", "session")
             )
-            plain.worlds = learns.worlds = None
+            plain.table_models = learns.table_models = None
             asked = list(_compared(plain, learns))
             for one, other in asked:
                 assert np.allclose(one, other, atol=1e-12)
@@ -170,10 +170,10 @@ class TestSession:
 
     def test_nothing_changes_without_retain(self, labelled: Path) -> None:
         bot = CaseBot(str(labelled))
-        assert bot.learning is None
-        assert not any(isinstance(street, LearningStreet) for street in bot.streets)
+        assert bot.retention is None
+        assert not any(isinstance(street, RetainingStreet) for street in bot.streets)
         assert bot.memory is not None
-        assert bot.memory.names == ("told",)
+        assert bot.memory.names == ("log_likelihood",)
 
     def test_what_was_kept_counts(self, base: Path) -> None:
         """Own cases that did one thing make it likelier, the more they count."""
@@ -198,11 +198,13 @@ class TestSession:
         bot = CaseBot(str(base), retain="session")
         street = bot.streets[1]
         vectors = street.retriever.vectors
-        kept = Retained(vectors.values.shape[1])
+        kept = SessionCases(vectors.values.shape[1])
         some = vectors.values[:200]
         kept.add(some, np.zeros(200, np.int64), np.zeros(200), np.ones(200, bool))
         target = vectors.values[5:6]
-        found = near(target, [kept], street.retriever.measures, street.retriever.weights, 0.9)
+        found = similar_cases(
+            target, [kept], street.retriever.measures, street.retriever.weights, 0.9
+        )
         expected = street.retriever.score(target[0], street.retriever.weights, np.arange(200))
         assert len(found.target) == (expected > 0.9 - 1e-6).sum() > 1
         assert np.allclose(np.sort(found.similarity), np.sort(expected[expected > 0.9 - 1e-6]))
@@ -226,7 +228,8 @@ class TestFile:
         seen, _ = kept_by(bot, ["lag*2", "call"], 120)
         log, again = tmp_path / "seen.phhs", tmp_path / "again.db"
         write_log(
-            [seen_text(t, Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts], log
+            [observed_text(t, Game(), f"n/{n}") for n, (ts, _, _) in enumerate(seen) for t in ts],
+            log,
         )
         build([log], again, plugins=default_plugins())
         with Casebase.open(out) as kept, Casebase.open(again) as built:
@@ -241,8 +244,8 @@ class TestFile:
         match = Match(players_of([f"cbr:empty?retain={out}", "call", "lag"]), hands=300)
         assert lines_of(match, play(match))[0].faults == {}
         with Casebase.open(out, write=True) as opened:
-            worlds = Worlds.find(opened, rounds=1, hands=1_000)
-            found = label(opened, unlabelled(opened, 5), worlds, deals=4)
+            models = TableModels.learn(opened, rounds=1, hands=1_000)
+            found = label(opened, unlabelled(opened, 5), models, deals=4)
         assert all(one.now == 5 for one in found)
         match = Match(players_of([f"cbr:{out}", "call"]), hands=40)
         assert lines_of(match, play(match))[0].faults == {}
@@ -303,9 +306,9 @@ class TestFile:
         table[HOLE : HOLE + 20] = table[BOARD : BOARD + 5] = UNKNOWN
         one, other = table.copy(), table.copy()
         one[HOLE], other[HOLE + 2] = 3, 4
-        assert len(together(np.array([one, other]), ["a", "b"])[0]) == 2
+        assert len(merge_views(np.array([one, other]), ["a", "b"])[0]) == 2
         one[BOARD : BOARD + 3] = other[BOARD : BOARD + 3] = [7, 8, 9]
-        [joined], numbers = together(np.array([one, other]), ["a", "b"])
+        [joined], numbers = merge_views(np.array([one, other]), ["a", "b"])
         assert (joined[HOLE], joined[HOLE + 2], numbers) == (3, 4, ["a"])
 
     def test_a_file_that_cannot_be_written(self, base: Path, tmp_path: Path) -> None:
@@ -333,14 +336,14 @@ class TestFile:
     ) -> None:
         out = tmp_path / "seen.db"
         match = Match(players_of([f"cbr:{base}?retain={out}", "lag"]), hands=60, seed=9)
-        written = Keeper._write
+        written = CasebaseWriter._write
 
-        def full(self: Keeper, bodies: Any) -> int:
+        def full(self: CasebaseWriter, bodies: Any) -> int:
             if self.path.exists():
                 raise OSError(28, "No space left on device")
             return written(self, bodies)
 
-        monkeypatch.setattr(Keeper, "_write", full)
+        monkeypatch.setattr(CasebaseWriter, "_write", full)
         played = play(match)
         faults = lines_of(match, played)[0].faults
         assert len(faults) == 1
@@ -408,7 +411,7 @@ class TestEmpty:
             build_bot("cbr:empty", "nolimit")
 
     def test_what_a_file_refuses(self, base: Path) -> None:
-        with pytest.raises(BadValue, match="has its game"):
+        with pytest.raises(BadValue, match="game=limit is for cbr:empty"):
             CaseBot(str(base), game="limit")
         with pytest.raises(BadValue, match="own=-1"):
             CaseBot(str(base), retain="session", own=-1.0)
@@ -449,8 +452,8 @@ def _after_raises(bot: CaseBot) -> float:
     """How often it raises in the first decision, having done so four times."""
     [(situations, chance), *_] = _asked(1)
     memory = np.zeros(1, bot.memory)
-    assert bot.learning is not None
-    [session] = bot.learning.sessions(memory, situations.game)
+    assert bot.retention is not None
+    [session] = bot.retention.sessions(memory, situations.game)
     street = bot.streets[0]
     codes = np.repeat(codes_of(street.case_type, situations), 4, axis=0)
     raises = np.full(4, street.solutions.index("r"))
@@ -477,9 +480,9 @@ def _records(path: Path) -> int:
 def _written(out: str) -> int:
     """How many of 60 hands this process was the first to write."""
     bot = CaseBot("empty", retain=out)
-    assert bot.learning is not None
-    assert bot.learning.keeper is not None
+    assert bot.retention is not None
+    assert bot.retention.writer is not None
     match = Match(players_of(["call*3"]), hands=60, duplicate=False, keep_hands=True)
-    keep = bot.learning.keeper.keep
+    write_hands = bot.retention.writer.write
     hands = play(match).hands
-    return sum(keep(hands[at : at + 4]) for at in range(0, 60, 4))
+    return sum(write_hands(hands[at : at + 4]) for at in range(0, 60, 4))

@@ -53,19 +53,19 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
     assert experiment.Setting("nolimit", 6).strong == ["miniloki*5"]
 
 
-def test_the_heir_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_cbr_bot_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
     with pytest.raises(SystemExit) as stopped:
         told(cbr_bot.main, monkeypatch, *words, "--only", "nobody")
     assert stopped.value.code == 2
-    assert "'nobody'; there is style=casper, heir" in capsys.readouterr().err
+    assert "'nobody'; there is style=casper, cbr" in capsys.readouterr().err
     told(cbr_bot.main, monkeypatch, *words, "--only", "style=casper", "--json")
     found = json.loads(capsys.readouterr().out)
     assert [(one["bot"], one["table"]) for one in found] == [
         ("style=casper", "loki*5"),
         ("style=casper", "lag*5"),
     ]
-    assert (tmp_path / "o" / "heir.db").exists()
+    assert (tmp_path / "o" / "labelled.db").exists()
 
 
 def test_rows_that_differ_in_one_part_are_there(tmp_path: Path) -> None:

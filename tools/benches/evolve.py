@@ -29,11 +29,11 @@ import numpy as np
 from benches import Row, compare_rates
 from benches.cbrbot import bench_casebase
 from benches.tables import rlcard_calls
-from cbr import Casebase
 from cbr.evolve import Genome
 from cbr.spec import Spec
+from cbr.store import Casebase
 from cbr_arena import Match, players_of, sittings
-from cbr_casper.evolution_arena import ARENA
+from cbr_casper import ARENA
 
 _SEATS, _PEER_HANDS, _LIMIT_MB, _LIMIT_SECONDS = 9, 20, 600.0, 480.0
 

@@ -1,8 +1,8 @@
-"""Hands that a bot saw, written into a casebase as `cbr build` would write them from a log.
+"""Observed hands written to a casebase, as `cbr build` would write them from a log.
 
-All hands of one moment are one transaction, which waits for others that write: several bots and
-processes may keep what they see in one file. A hand is known by its content, so one that is there
-is not written again. After a failure nothing more is written, and the reason is told each time.
+All hands of one call are one transaction, which waits for other writers: several bots and processes
+may write to one file. A hand is identified by its content, so it is not written twice. After a
+failure nothing more is written, and every further call raises the reason.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cbr.building import Appender
 from cbr.plugging import one_line
 from cbr.store import verify_can_be_made
 
-#: What such hands are called among the sources of a casebase, and what reads hands like them.
+#: The name of these hands among the sources of a casebase (a file format), and their reader.
 SOURCE, _READER = "hands played", "phh"
 
 
-class Keeper:
-    """A casebase file that takes hands in; it is made with the first of them."""
+class CasebaseWriter:
+    """Writes hands to a casebase file, which is created with the first of them."""
 
     def __init__(self, path: Path, case_types: Sequence[CaseType]) -> None:
         self.path, self.failed = path, ""
@@ -33,26 +33,26 @@ class Keeper:
         elif path.suffix != ".db":
             raise BadValue(f"retain={path} must be session, or a casebase FILE.db")
         else:
-            with self._unless_there():
+            with self._unless_exists():
                 verify_can_be_made(path)
 
     @contextmanager
-    def _unless_there(self) -> Iterator[None]:
-        """Nothing is wrong if another process has made the file in the meantime."""
+    def _unless_exists(self) -> Iterator[None]:
+        """Ignore an error if another process has created the file in the meantime."""
         try:
             yield
         except CbrError:
             if not self.path.exists():
                 raise
 
-    def keep(self, bodies: Sequence[str]) -> int:
+    def write(self, bodies: Sequence[str]) -> int:
         """Write hands; how many are new."""
         if self.failed:
             raise CbrError(self.failed)
         try:
             return self._write(bodies)
         except (CbrError, sqlite3.Error, OSError) as error:
-            self.failed = f"nothing more is kept in {self.path}: {one_line(error)}"
+            self.failed = f"nothing more is written to {self.path}: {one_line(error)}"
             raise CbrError(self.failed) from None
 
     def _write(self, bodies: Sequence[str]) -> int:

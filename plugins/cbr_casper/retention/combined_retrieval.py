@@ -1,4 +1,4 @@
-"""A street that learns: cases retained in a session join those retrieved from the casebase."""
+"""Combined retrieval: similar cases of a session beside those retrieved from the casebase."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import Vectors
 from cbr.typing import Flags, Floats
-from cbr_casper.retention.session_cases import Near, Session, near
-from cbr_casper.row_cache import Cached
-from cbr_casper.streets import FIGURES, Answer, Street, codes_of
+from cbr_casper.options import OWN
+from cbr_casper.retention.session_cases import Session, SimilarCases, similar_cases
+from cbr_casper.row_cache import RowCache
+from cbr_casper.streets import FIGURES, CaseChances, Street, codes_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import STREETS
 
-#: How many labels what one hand earned counts for. A hand earns with a standard deviation of some
-#: five small bets; a label of a similar case is off by some 0.7: fifty hands are one label.
+#: The weight of one outcome relative to one label. The outcome of a hand has a standard deviation
+#: of some five small bets, the label of a similar case one of 0.7: fifty hands count as one label.
 OUTCOME = 0.02
-#: How many cases an own one counts for in the shares of actions.
-OWN = 3.0
-#: Where a retrieval policy has no threshold: CASPER's.
-_USUAL = 0.97
+#: The similarity threshold for policies that have none: CASPER's.
+_DEFAULT_ABOVE = 0.97
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
     """The `Evidence` of retrieved cases as sums by target and solution, [q, s].
 
-    Of values there are sums and counts, so more cases can join.
+    Means are kept as sums and counts, so that cases can be added.
     """
 
     vectors: Vectors
@@ -87,9 +86,9 @@ class Sums:
     def with_taken(self, taken: Floats) -> Sums:
         return dataclasses.replace(self, taken_all=taken)
 
-    def joined(self, found: Near, own: float) -> Sums:
-        """With retained cases: the bot's own count `own` times in shares, and what they earned
-        counts beside values where these are known."""
+    def combined(self, found: SimilarCases, own: float) -> Sums:
+        """With retained cases: the bot's own count `own` times in shares, and their outcomes count
+        beside values where these are known."""
         shape = (len(self), len(self.case_type.solutions))
         weight = np.where(found.own, own, 1.0)
         earned = np.nan_to_num(found.outcome)
@@ -118,8 +117,8 @@ PARTS = (
 )
 
 
-class LearningStreet(Street):
-    """A street of a casebase to which sessions add what they saw."""
+class RetainingStreet(Street):
+    """A street of a casebase whose retrieval includes the cases of a session."""
 
     def __init__(
         self, base: Casebase, stage: str, reuse: str, own: float = OWN, **options: Any
@@ -129,34 +128,40 @@ class LearningStreet(Street):
         super().__init__(base, stage, reuse, **options)
         name = Spec.parse(self.reuse).name
         if not default_plugins().get("reuse policy", name).batched:
-            raise BadValue(f"reuse policy {name!r} takes one situation at a time; leave retain out")
+            raise BadValue(
+                f"reuse policy {name!r} is not batched, which retain needs; leave retain out"
+            )
         self.own, self.number = own, STREETS.index(stage)
         above = self.retriever.policy.looks.above
-        self.above = above if 0.0 <= above < 1.0 else _USUAL
-        self._sums = Cached()
+        self.above = above if 0.0 <= above < 1.0 else _DEFAULT_ABOVE
+        self._sums = RowCache()
 
-    def answer_in(self, sessions: Sequence[Session], situations: Pending, allowed: Flags) -> Answer:
-        """`answer` in sessions [n]."""
+    def decide_in(
+        self, sessions: Sequence[Session], situations: Pending, allowed: Flags
+    ) -> CaseChances:
+        """`decide` with the cases of sessions [n]."""
         codes = codes_of(self.case_type, situations)
         keys = codes.view(f"V{codes.shape[1] * codes.itemsize}").reshape(-1).tolist()
         rows = self._sums.rows(keys, lambda new: self._summed(codes[new]))
         alike, cases, below, valued = rows[:, :FIGURES].T
         tables = rows[:, FIGURES:].reshape(len(rows), len(PARTS), -1).transpose(1, 0, 2)
         sums = Sums(self.retriever.vectors, *tables)
-        found = self.near(sessions, codes)
+        found = self._similar(sessions, codes)
         if len(found.target):
-            sums = sums.joined(found, self.own)
+            sums = sums.combined(found, self.own)
         hidden = self.lacking.in_many(codes) if self.lacking else None
         chances = self.reused(sums, below, allowed, hidden)
-        return Answer(chances, alike, cases, below, valued, codes, self.retriever)
+        return CaseChances(chances, alike, cases, below, valued, codes, self.retriever)
 
-    def near(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> Near:
-        """Retained cases that are as similar as the policy asks for."""
+    def _similar(self, sessions: Sequence[Session], codes: NDArray[np.float32]) -> SimilarCases:
+        """Retained cases above the threshold of the retrieval policy."""
         kept = [session.streets[self.number] for session in sessions]
-        return near(codes, kept, self.retriever.measures, self.retriever.weights, self.above)
+        return similar_cases(
+            codes, kept, self.retriever.measures, self.retriever.weights, self.above
+        )
 
     def _summed(self, codes: NDArray[np.float32]) -> Floats:
-        """The numbers of `Answer` for each target, and `Sums` behind them."""
+        """The figures of `ActionChances` for each target, and `Sums` behind them."""
         found = self.retriever.many(codes)
         vectors = found.vectors
         none = np.zeros_like(vectors.outcome_sum)
@@ -165,7 +170,7 @@ class LearningStreet(Street):
         return np.column_stack([self.figures_of(found), found.taken, found.weighted, *sums])
 
     def explain_in(self, session: Session, situations: Pending, allowed: Flags) -> str:
-        """What the session adds, in a sentence."""
-        found = self.near([session], codes_of(self.case_type, situations))
+        """What the session adds to a decision, in a sentence."""
+        found = self._similar([session], codes_of(self.case_type, situations))
         own, others = int(found.own.sum()), int((~found.own).sum())
-        return f"In this session {own} own decisions were like it, and {others} of others."
+        return f"In this session {own} own decisions and {others} of opponents are similar."

@@ -1,4 +1,5 @@
-"""Hands as a seat saw them, as a log would have them: of others only the cards that they showed."""
+"""Finished hands as one seat observed them, in the form of a log: of the opponents only the cards
+that they showed."""
 
 from __future__ import annotations
 
@@ -14,21 +15,21 @@ from cbr_holdem.table import BOARD, HOLE, MOST_SEATS, SEATS, Game
 _HOLES = slice(HOLE, HOLE + 2 * MOST_SEATS)
 
 
-def seen_text(table: Ints, game: Game, number: str = "") -> str:
-    """A hand that is over, as `Hand.text`; nobody's name is known, so players are called by seat.
+def observed_text(table: Ints, game: Game, number: str = "") -> str:
+    """A finished hand as `Hand.text`, with players named by their seats.
 
-    `table` [WIDTH] is as somebody saw it at the end. A hand that ended before the flop gets its
-    `number`: many of them look alike and are not the same.
+    `table` [WIDTH] is the end of the hand as one seat observed it. A hand that ended before the
+    flop gets its `number`, since many different ones look alike.
     """
     players = [f"seat {seat + 1}" for seat in range(int(table[SEATS]))]
     return text_of(table, game, players, "" if table[BOARD] < DECK else number)
 
 
-def together(tables: Ints, numbers: Sequence[str]) -> tuple[Ints, list[str]]:
-    """Tables with what several seats saw of one hand put together, and the number of each.
+def merge_views(tables: Ints, numbers: Sequence[str]) -> tuple[Ints, list[str]]:
+    """Tables with the views of several seats of one hand merged, and the number of each.
 
-    Hands with a board are one if all but the cards held is the same; before the flop nothing says
-    so, and they stay apart.
+    Hands with a board are the same if all but the hole cards are equal. Without a board this cannot
+    be told, and they stay apart.
     """
     found: dict[bytes, int] = {}
     kept: list[Ints] = []

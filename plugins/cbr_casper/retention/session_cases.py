@@ -1,8 +1,8 @@
-"""Cases that a bot keeps while it plays: the hands of one session, as its seat saw them.
+"""Cases that a bot retains while it plays: the hands of one session, as its seat observed them.
 
-Each decision of a player whose cards were seen is a case: its own always, others' at a showdown.
-Its features are those that `cbr build` would find in a log of the same hand. A session is known by
-a number in the arena's memory; one that is over is forgotten.
+Each decision of a player whose cards are known is a case: the bot's own always, those of opponents
+at a showdown. Features are those that `cbr build` would compute from a log of the same hand. The
+arena's memory holds the number of a session; sessions that are over are dropped.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from cbr.measure import Bound
 from cbr.retrieval import TOLERANCE
 from cbr.typing import Floats, Ints
 from cbr_arena import Chance
-from cbr_casper.retention.casebase_writer import Keeper
-from cbr_casper.retention.observed_hands import seen_text, together
+from cbr_casper.retention.casebase_writer import CasebaseWriter
+from cbr_casper.retention.observed_hands import merge_views, observed_text
 from cbr_casper.streets import codes_of
 from cbr_holdem.situation import situate
 from cbr_holdem.table import Game
 
 Codes = NDArray[np.float32]
 
-#: What memory holds of a session.
+#: The field of the arena's memory that holds the number of a session.
 TICKET = ("ticket", np.int64)
-#: Hands of others after which a session that was not there is over. Those that are going on are
-#: there every time, or by turns of at most as many as there are seats.
+#: Calls of `Retention.remember` without a session after which it is over. Sessions that go on come
+#: up in every call, or in turns of at most as many as there are seats.
 _OVER = 64
 
 
-class Retained:
-    """Cases of one street: `codes` [n, d], `solution` [n], `outcome` [n] and whether they are the
-    bot's `own` [n]."""
+class SessionCases:
+    """Cases of one street: features `codes` [n, d], `solution` [n], `outcome` [n], and whether they
+    are the bot's `own` [n]."""
 
     def __init__(self, features: int) -> None:
         self._count = 0
@@ -81,54 +81,54 @@ class Retained:
 
 @dataclass(eq=False)
 class Session:
-    """What was seen in a session: cases by street. `key` tells it from all others, and `hands` are
-    those that it has had."""
+    """The cases of a session by street. `key` identifies it among all sessions, `hands` counts its
+    hands, and `last` is when it came up last."""
 
-    streets: Sequence[Retained]
+    streets: Sequence[SessionCases]
     key: int = 0
     hands: int = 0
     last: int = 0
 
 
 @dataclass(eq=False)
-class Learning:
-    """The sessions of a bot, and the file into which it writes what it sees, if there is one."""
+class Retention:
+    """The sessions of a bot, and the file to which it writes observed hands, if any."""
 
     case_types: Sequence[CaseType]
-    keeper: Keeper | None = None
+    writer: CasebaseWriter | None = None
     game: Game | None = None
     _sessions: dict[int, Session] = field(default_factory=dict)
-    _given: int = 0
+    _numbered: int = 0
     _clock: int = 0
 
     @classmethod
-    def of(cls, case_types: Sequence[CaseType], retain: str) -> Learning:
-        """What the option `retain` asks for: `session`, or a casebase in a file as well."""
+    def of(cls, case_types: Sequence[CaseType], retain: str) -> Retention:
+        """Retention as the option `retain` says: `session`, or a casebase file as well."""
         types = list(case_types)
-        return cls(types, None if retain == "session" else Keeper(Path(retain), types))
+        return cls(types, None if retain == "session" else CasebaseWriter(Path(retain), types))
 
     def sessions(self, memory: Any, game: Game, chance: Chance | None = None) -> list[Session]:
-        """The sessions of some decisions, by what memory holds; new ones get a number."""
+        """The sessions of some decisions, by the numbers in memory; new ones get a number."""
         self.game = game
         found = [self._session(memory, at) for at in range(len(memory))]
         if chance is not None:
             for at, session in enumerate(found):
-                # Of all matches no other has this number here: it comes from seed, deal and seat.
+                # It comes from seed, deal and seat, so no other session of any match has it.
                 session.key = session.key or int(chance.state[at])
         return found
 
     def _session(self, memory: Any, at: int) -> Session:
         ticket = int(memory["ticket"][at])
         if ticket not in self._sessions:
-            self._given += 1
-            ticket = memory["ticket"][at] = self._given
-            streets = [Retained(len(case_type.indexed)) for case_type in self.case_types]
+            self._numbered += 1
+            ticket = memory["ticket"][at] = self._numbered
+            streets = [SessionCases(len(case_type.indexed)) for case_type in self.case_types]
             self._sessions[ticket] = Session(streets, last=self._clock)
         return self._sessions[ticket]
 
     def remember(self, tables: Ints, seats: Ints, memory: Any) -> None:
-        """Keep the cases of hands that are over, as these seats saw them."""
-        if self.game is None:  # nobody has asked it anything
+        """Retain the cases of finished hands, as these seats observed them."""
+        if self.game is None:  # it has made no decision yet
             return
         sessions = self.sessions(memory, self.game)
         self._clock += 1
@@ -139,20 +139,20 @@ class Learning:
         over = [t for t, s in self._sessions.items() if s.last < self._clock - _OVER]
         for ticket in over:
             del self._sessions[ticket]
-        bodies = [seen_text(t, self.game, n) for t, n in zip(tables, numbers, strict=True)]
+        bodies = [observed_text(t, self.game, n) for t, n in zip(tables, numbers, strict=True)]
         for street, new in enumerate(cases_of(bodies, seats, self.case_types)):
             edges = np.searchsorted(new.hand, np.arange(len(sessions) + 1))
             for at in np.unique(new.hand).tolist():
                 mine = slice(edges[at], edges[at + 1])
                 parts = (new.codes, new.solution, new.outcome, new.own)
                 sessions[at].streets[street].add(*(part[mine] for part in parts))
-        if self.keeper is not None:
-            seen, named = together(tables, numbers)
-            self.keeper.keep([seen_text(t, self.game, n) for t, n in zip(seen, named, strict=True)])
+        if self.writer is not None:
+            hands = zip(*merge_views(tables, numbers), strict=True)
+            self.writer.write([observed_text(table, self.game, name) for table, name in hands])
 
 
-class New(NamedTuple):
-    """Cases of one street: `hand` [n] is the place of their hand, in order."""
+class _NewCases(NamedTuple):
+    """Cases of one street in the order of their hands; `hand` [n] is the place of the hand."""
 
     codes: Codes
     solution: Ints
@@ -161,12 +161,12 @@ class New(NamedTuple):
     hand: Ints
 
 
-def cases_of(bodies: Sequence[str], seats: Ints, case_types: Sequence[CaseType]) -> list[New]:
+def cases_of(bodies: Sequence[str], seats: Ints, case_types: Sequence[CaseType]) -> list[_NewCases]:
     """The decisions of players whose cards are known, for each case type; `seats` [hands] are the
     bot's own."""
     situated = situate(bodies, case_types)
     if situated.rejected:
-        raise BadValue(f"a hand cannot be retained: {next(iter(situated.rejected.values()))}")
+        raise BadValue(f"cannot retain a hand: {next(iter(situated.rejected.values()))}")
     found = []
     for case_type in case_types:
         batch = situated.batches[case_type.stage]
@@ -177,13 +177,15 @@ def cases_of(bodies: Sequence[str], seats: Ints, case_types: Sequence[CaseType])
         place: Any = batch.situations
         own = place.place[:, 1] == seats[batch.record]
         outcome, hand = np.asarray(batch.outcome), np.asarray(batch.record)
-        found.append(New(codes[known], solution[known], outcome[known], own[known], hand[known]))
+        found.append(
+            _NewCases(codes[known], solution[known], outcome[known], own[known], hand[known])
+        )
     return found
 
 
-class Near(NamedTuple):
-    """Retained cases that are similar to targets, [m] each: which target's, how similar, its
-    solution, what it earned and whether it is the bot's own."""
+class SimilarCases(NamedTuple):
+    """Retained cases that are similar to targets, [m] each: the place of the target, the
+    similarity, the solution, its outcome, and whether the case is the bot's own."""
 
     target: Ints
     similarity: Floats
@@ -197,9 +199,9 @@ class Near(NamedTuple):
         sums: Floats = np.bincount(cell, weights, shape[0] * shape[1]).astype(np.float64)
         return sums.reshape(shape)
 
-    def take(self, places: NDArray[np.bool_]) -> Near:
+    def take(self, places: NDArray[np.bool_]) -> SimilarCases:
         """Some of them."""
-        return Near(
+        return SimilarCases(
             self.target[places],
             self.similarity[places],
             self.solution[places],
@@ -208,19 +210,20 @@ class Near(NamedTuple):
         )
 
 
-def near(
+def similar_cases(
     targets: Codes,
-    cases: Sequence[Retained],
+    cases: Sequence[SessionCases],
     measures: Sequence[Bound],
     weights: Floats,
     above: float,
-) -> Near:
-    """For each target [n, d] those of its own cases [n] that are more similar than `above`."""
+) -> SimilarCases:
+    """The cases of each target [n, d], out of those of its session [n], that are more similar than
+    `above`."""
     target = np.repeat(np.arange(len(targets)), [len(kept) for kept in cases])
     codes = np.concatenate([kept.codes for kept in cases])
     left, lost = np.arange(len(target)), np.zeros(len(target))
     total = weights.sum()
-    # The weightiest first: few are left to be compared in the others.
+    # The largest weights first, so that few cases are left for the other features.
     for place in np.argsort(-weights, kind="stable").tolist():
         if not len(left) or not weights[place]:
             break
@@ -232,7 +235,7 @@ def near(
         np.concatenate([getattr(kept, part) for kept in cases])[left]
         for part in ("solution", "outcome", "own")
     )
-    return Near(target[left], 1.0 - lost / total, solution, outcome, own)
+    return SimilarCases(target[left], 1.0 - lost / total, solution, outcome, own)
 
 
 def _local(bound: Bound, targets: Codes, values: Codes) -> Floats:

@@ -1,9 +1,10 @@
-"""The answer to habits: a strategy of our own that earns more against them than they do.
+"""An approximate best response: a strategy that earns more against an opponent model than it does.
 
-Hands of the casebase are dealt anew and played by habits, one seat by its own strategy. At each of
-its decisions every legal move is played on with the same cards and the same luck; the mean of what
-it comes to in a cell of the grid is the move's value there. A round ends with a better strategy:
-moves by their value and by habit. The next round plays on by that one.
+Hands of the casebase are dealt anew and played by the model, one seat (the hero) by a strategy of
+its own. At each of the hero's decisions every legal move is played out with the same cards and the
+same random numbers. The mean result in a cell of the abstraction is the value of the move there.
+A round ends with a better strategy: moves by their value and by how often players make them. The
+next round plays by that one.
 """
 
 from __future__ import annotations
@@ -35,44 +36,51 @@ from cbr_holdem.table import (
     last_move,
     unpacked,
 )
-from cbr_opponents.abstraction import (
+from cbr_opponents import (
+    BATCH,
     CLASSES,
     CONTEXTS,
-    DUE,
-    SIZES,
-    TEMPERATURES,
-    class_of,
+    PRICE_CLASSES,
+    RAISE_SIZES,
+    OpponentModel,
+    Strategies,
+    actor_strength,
+    class_kernel,
     class_shares,
     context,
-    drawn_move,
+    hand_class,
     legal_moves,
-    mark_of,
-    near,
+    move_chances,
     play_move,
+    play_out,
+    replay_decisions,
+    sample_move,
+    workspace,
 )
-from cbr_opponents.frequencies import BATCH, replay_bodies
-from cbr_opponents.opponent_model import Players, Strategies, chances, play_out, rooms
 
 #: Rounds, and hands of each.
 ROUNDS, HANDS = 4, 120_000
-#: Hands of a piece of a round.
+#: Hands of a round that one worker plays at a time.
 _PIECE = 20_000
-#: The power of habit.
+#: Small bets (big blinds) of value that make a move e times likelier. In no-limit more is at stake,
+#: and less is known of how others respond to each size.
+_TEMPERATURES = {"limit": 0.1, "nolimit": 1.0}
+#: Exponent of the players' own frequencies in the strategy.
 _IMITATE = 0.5
-#: A move that nobody makes is taken for as common as this.
+#: Added to the frequency of a move, so that one that nobody makes can be chosen.
 _RARE = 0.01
-#: Visits of a coarser cell that a finer one leans on.
-_LEAN = 30.0
-#: How much a visit of the class next to one counts for it.
-_NEXT = 0.3
-#: A size is usual if at least this share of the raises in a context have it.
-_UNUSUAL = 0.05
-#: How often the hero does something else, to see more of the game.
+#: Visits that the value of a coarser cell counts for, towards which a finer one is shrunk.
+_PRIOR = 30.0
+#: Kernel width: the weight of a visit to the next hand class.
+_WIDTH = 0.3
+#: Sizes with a smaller share of the raises in a context are left out.
+_RARE_SIZE = 0.05
+#: How often the hero makes a random move, to visit more of the game.
 _EXPLORE = 0.1
 #: Hands of the casebase that are dealt anew.
 _STARTS = 400
-#: The part of a key that is kept for answers.
-_ANSWERS = np.int64(0x616E7377)
+#: The part of a random key that is reserved for best responses.
+_KEY = np.int64(0x616E7377)
 
 
 class Starts(NamedTuple):
@@ -85,14 +93,14 @@ class Starts(NamedTuple):
 #: Called with hands done, hands in all, and hands done.
 
 
-class Answers(NamedTuple):
-    """Strategies that answer to habits, `own`, and what their moves are worth to them, both
-    [worlds, 4, CONTEXTS, CLASSES, moves]; and how often everybody else made each move in a context,
-    [worlds, 4, CONTEXTS, moves]."""
+class BestResponses(NamedTuple):
+    """For each opponent model the `strategy` that responds to it and the `value` of its moves, both
+    [models, 4, CONTEXTS, CLASSES, moves]; and `move_rates`, how often the opponents made each move
+    in a context, [models, 4, CONTEXTS, moves]."""
 
-    own: Floats
+    strategy: Floats
     value: Floats
-    seen: Floats
+    move_rates: Floats
 
 
 class _Work(NamedTuple):
@@ -106,60 +114,63 @@ class _Work(NamedTuple):
     hands: int
 
 
-def answers(
+def best_responses(
     starts: Starts,
-    worlds: Sequence[Players],
+    models: Sequence[OpponentModel],
     betting: str,
     seed: int = 0,
     rounds: int = ROUNDS,
     hands: int = HANDS,
     pool: Executor | None = None,
     progress: Progress | None = None,
-) -> Answers:
-    """Answers to the players of some worlds of limit or nolimit `betting`, beginning with their
-    habits; the same for any pool."""
-    sizes, temperature = SIZES[betting], TEMPERATURES[betting]
-    habits = np.stack([world.grid for world in worlds])
-    own, value = np.stack([usual(world) for world in habits]), np.zeros_like(habits)
-    seen = np.full((*habits.shape[:3], habits.shape[-1]), 0.5)
+) -> BestResponses:
+    """Approximate best responses to some models of limit or nolimit `betting`, in so many rounds.
+    Without rounds a strategy is the model's own; the result is the same for any pool."""
+    sizes, temperature = RAISE_SIZES[betting], _TEMPERATURES[betting]
+    grids = np.stack([model.grid for model in models])
+    strategy = np.stack([without_rare_sizes(grid) for grid in grids])
+    value = np.zeros_like(grids)
+    opponent_moves = np.full((*grids.shape[:3], grids.shape[-1]), 0.5)
     pieces = range(0, hands, _PIECE)
-    done, total = 0, rounds * len(habits) * hands
+    done, total = 0, rounds * len(grids) * hands
     for number in range(rounds):
         work = (
             _Work(starts, Strategies(*both, sizes), seed, number, first, min(_PIECE, hands - first))
-            for both in zip(worlds, own, strict=True)
+            for both in zip(models, strategy, strict=True)
             for first in pieces
         )
         played = in_order(pool, _play, work)
-        for world in range(len(habits)):
-            worth, visits = np.zeros_like(habits[0]), np.zeros(habits.shape[1:-1], np.int64)
+        for at in range(len(grids)):
+            sums, visits = np.zeros_like(grids[0]), np.zeros(grids.shape[1:-1], np.int64)
             for piece, (more, times, others) in zip(pieces, played, strict=False):
-                worth += more
+                sums += more
                 visits += times
-                seen[world] += others
+                opponent_moves[at] += others
                 if progress:
                     done += min(_PIECE, hands - piece)
                     progress(done, total, done)
-            value[world] = _means(worth, visits)
-            own[world] = _improved(habits[world], value[world], temperature)
-    return Answers(own, value, seen / seen.sum(axis=-1, keepdims=True))
+            value[at] = _means(sums, visits)
+            strategy[at] = _improved(grids[at], value[at], temperature)
+    return BestResponses(
+        strategy, value, opponent_moves / opponent_moves.sum(axis=-1, keepdims=True)
+    )
 
 
 def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
-    """What moves came to, in sum, in how many visits, and how often others made them."""
-    worth = np.zeros_like(work.strategies.own)
-    visits = np.zeros(worth.shape[:-1], np.int64)
-    seen = np.zeros((*worth.shape[:2], worth.shape[-1]), np.int64)
-    _round(*work.starts, *work[1:], worth, visits, seen)
-    return worth, visits, seen
+    """Results of moves in sum, visits of cells, and how often the opponents made each move."""
+    sums = np.zeros_like(work.strategies.own)
+    visits = np.zeros(sums.shape[:-1], np.int64)
+    opponent_moves = np.zeros((*sums.shape[:2], sums.shape[-1]), np.int64)
+    _round(*work.starts, *work[1:], sums, visits, opponent_moves)
+    return sums, visits, opponent_moves
 
 
 def starts_of(base: Casebase) -> Starts:
-    """The starts of some hands, spread over the records."""
+    """The starts of some hands, spread over the records of a casebase."""
     tables, terms = [], []
     every = max(1, base.count_records() // _STARTS)
     for _, bodies in base.read_records(BATCH * every):
-        played, of_game, _ = replay_bodies(bodies[::every])
+        played, of_game, _ = replay_decisions(bodies[::every])
         assert played.tables is not None
         first = played.tables[:, MOVES] == 0
         tables.append(played.tables[first])
@@ -167,38 +178,39 @@ def starts_of(base: Casebase) -> Starts:
     return Starts(np.concatenate(tables), np.concatenate(terms))
 
 
-def _means(worth: Floats, visits: Ints) -> Floats:
-    """Values of moves from their sums over visits [4, CONTEXTS, CLASSES]: each cell leans on the
-    classes next to its own, and on its class in all contexts with the same to call."""
-    alike = np.stack([near(street, _NEXT) for street in range(4)])[:, None]
-    total, times = alike @ worth, (alike @ visits[..., None])[..., 0]
-    by_due = (4, DUE, CONTEXTS // DUE, CLASSES, worth.shape[-1])
-    total, times = total.reshape(by_due), times.reshape(by_due[:-1])
-    middle = total.sum(axis=2) / np.maximum(times.sum(axis=2), 1.0)[..., None]
-    value = (total + _LEAN * middle[:, :, None]) / (times + _LEAN)[..., None]
-    means: Floats = value.reshape(worth.shape)
+def _means(sums: Floats, visits: Ints) -> Floats:
+    """Values of moves from their sums over visits [4, CONTEXTS, CLASSES]: smoothed over neighbour
+    classes, and shrunk towards the class's mean over all contexts with the same price."""
+    kernel = np.stack([class_kernel(street, _WIDTH) for street in range(4)])[:, None]
+    total, times = kernel @ sums, (kernel @ visits[..., None])[..., 0]
+    by_price = (4, PRICE_CLASSES, CONTEXTS // PRICE_CLASSES, CLASSES, sums.shape[-1])
+    total, times = total.reshape(by_price), times.reshape(by_price[:-1])
+    prior = total.sum(axis=2) / np.maximum(times.sum(axis=2), 1.0)[..., None]
+    value = (total + _PRIOR * prior[:, :, None]) / (times + _PRIOR)[..., None]
+    means: Floats = value.reshape(sums.shape)
     return means
 
 
-def usual(chances: Floats, habits: Floats | None = None) -> Floats:
-    """Chances without raises of sizes that hardly anybody takes in a context by these habits, or by
-    the chances themselves: how others would answer is not known, so they seem to be worth a lot."""
-    habits = chances if habits is None else habits
+def without_rare_sizes(chances: Floats, frequencies: Floats | None = None) -> Floats:
+    """Chances without raises of sizes that players hardly ever choose in a context, by these
+    `frequencies` or by the chances themselves. How opponents respond to a rare size is not known,
+    and its value would be overestimated."""
+    frequencies = chances if frequencies is None else frequencies
     share = np.stack([class_shares(street) for street in range(4)])
-    raises = np.einsum("sc,sxcm->sxm", share, habits)[..., RAISE:]
-    rare = raises < _UNUSUAL * raises.sum(axis=-1, keepdims=True)
+    raises = np.einsum("sc,sxcm->sxm", share, frequencies)[..., RAISE:]
+    rare = raises < _RARE_SIZE * raises.sum(axis=-1, keepdims=True)
     found = chances.copy()
     found[..., RAISE:] *= ~rare[:, :, None]
     found /= found.sum(axis=-1, keepdims=True)
     return found
 
 
-def _improved(habits: Floats, value: Floats, temperature: float) -> Floats:
-    """Moves by habit and by value."""
+def _improved(frequencies: Floats, value: Floats, temperature: float) -> Floats:
+    """A strategy that chooses moves by the players' frequencies and by value."""
     ahead = value - value.max(axis=-1, keepdims=True)
-    chances = (habits + _RARE) ** _IMITATE * np.exp(ahead / temperature)
-    chances[:, : CONTEXTS // DUE, :, FOLD] = 0.0
-    return usual(chances, habits)
+    chances = (frequencies + _RARE) ** _IMITATE * np.exp(ahead / temperature)
+    chances[:, : CONTEXTS // PRICE_CLASSES, :, FOLD] = 0.0
+    return without_rare_sizes(chances, frequencies)
 
 
 @njit(cache=True)
@@ -210,56 +222,56 @@ def _round(
     number: Any,
     first: Any,
     count: Any,
-    worth: Any,
+    sums: Any,
     visits: Any,
-    seen: Any,
+    opponent_moves: Any,
 ) -> None:
-    """Play some hands of a round, and add up what moves come to."""
+    """Play some hands of a round, and add up the results of moves."""
     others, own, sizes = strategies
     moves = RAISE + len(sizes)
-    room, legal = rooms(moves), np.zeros(moves, np.bool_)
-    known, space, codes, likely = room
+    space, legal = workspace(moves), np.zeros(moves, np.bool_)
     r, then = tables[0].copy(), tables[0].copy()
     for hand in range(first, first + count):
-        state = key(seed, hand, number, _ANSWERS)
+        state = key(seed, hand, number, _KEY)
         which = below(state, len(tables))
         r[:] = tables[which]
         of_game = terms[which]
         state = step(state)
         hero = below(state, r[SEATS])
         state = deal_anew(r, state)
-        known[:] = -1
+        space.known[:] = -1
         while r[ACTOR] >= 0:
-            street, at, mark = r[STREET], context(r, of_game), mark_of(r, known, space)
+            street, at = r[STREET], context(r, of_game)
+            strength = actor_strength(r, space.known, space.cards)
             state = step(state)
-            drawn = unit(state)
+            uniform = unit(state)
             if r[ACTOR] != hero:
-                chances(r, of_game, mark, others, codes, likely)
-                move = drawn_move(likely, drawn)
+                move_chances(r, of_game, strength, others, space.features, space.chances)
+                move = sample_move(space.chances, uniform)
                 play_move(r, of_game, sizes, move)
-                # Where nobody may raise any more it became a call.
+                # Where no raise is legal any more, it became a call.
                 _street, _seat, kind, _amount = unpacked(last_move(r))
-                seen[street, at, move if kind == RAISE else kind] += 1
+                opponent_moves[street, at, move if kind == RAISE else kind] += 1
                 continue
-            cards = class_of(street, mark)
+            cards = hand_class(street, strength)
             legal[:] = True
             legal_moves(r, of_game, sizes, legal)
             visits[street, at, cards] += 1
-            luck = mixed(state)
-            same = 0.0
+            common = mixed(state)
+            result = 0.0
             for move in range(CALL, moves):
                 if legal[move]:
                     then[:] = r
                     play_move(then, of_game, sizes, move)
-                    play_out(then, of_game, hero, strategies, luck, room)
-                    same = then[PAYOFF + hero] / PARTS + r[PAID + hero]
-                # A size that is not legal or no other is worth what the one before it is.
-                worth[street, at, cards, move] += same / of_game[BET_SIZES]
+                    play_out(then, of_game, hero, strategies, common, space)
+                    result = then[PAYOFF + hero] / PARTS + r[PAID + hero]
+                # A size that is illegal, or the same as the one before, has the value of that one.
+                sums[street, at, cards, move] += result / of_game[BET_SIZES]
             state = step(state)
             if unit(state) < _EXPLORE:
-                drawn = unit(mixed(state))
-                move = CALL if drawn < 0.5 else RAISE + below(step(mixed(state)), len(sizes))
+                uniform = unit(mixed(state))
+                move = CALL if uniform < 0.5 else RAISE + below(step(mixed(state)), len(sizes))
                 move = move if own[street, at, cards, move] > 0.0 else CALL
             else:
-                move = drawn_move(own[street, at, cards], drawn)
+                move = sample_move(own[street, at, cards], uniform)
             play_move(r, of_game, sizes, move)

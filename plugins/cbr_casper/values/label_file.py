@@ -1,8 +1,8 @@
 """Labels in a file of their own, for a casebase that can be built again from its log.
 
-It is numpy's .npz, without anything that could be run. For each stage it has a mark of the cases
-with their numbers, so labels of other cases, or of these in another order, are refused; then the
-numbers of cases, places of solutions, values and errors. What was found of worlds goes with them.
+The file is numpy's .npz without pickled objects. For each stage it has a fingerprint of the cases
+and their numbers, so labels of other cases, or of the same in another order, are refused. Then come
+case numbers, places of solutions, values and standard errors; and the arrays of the table models.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from cbr import BadValue, Casebase
 from cbr.files import Damaged, checksum, read_arrays, verify_place, whole_file
 from cbr.plugging import one_line
-from cbr_casper.values.table_models import NAMES, Worlds
+from cbr_casper.values.table_models import NAMES, STORED_AS, TableModels
 
 _KIND, _VERSION = "cbr-labels", 3
 
 
 def verify_can_save(path: Path) -> None:
-    """Whether labels may be written here: nowhere, or over other labels."""
+    """Raise BadValue unless a path is free for labels: nothing is there, or other labels."""
     verify_place(path)
     if path.exists() and path.stat().st_size:
         try:
@@ -31,7 +31,7 @@ def verify_can_save(path: Path) -> None:
             known = False
         if not known:
             raise BadValue(
-                f"{path} is there and is no file of labels; choose another name, or remove it"
+                f"{path} exists and is not a file of labels; choose another name, or remove it"
             )
 
 
@@ -41,30 +41,30 @@ def save(base: Casebase, path: Path) -> None:
     for stage in base.stages:
         solutions = {name: place for place, name in enumerate(base.case_type(stage).solutions)}
         rows = base.values(stage)
-        parts[f"{stage}.mark"] = np.array(_mark(base, stage))
+        parts[f"{stage}.mark"] = np.array(_fingerprint(base, stage))
         parts[f"{stage}.case"] = np.array([row[0] for row in rows], np.int32)
         parts[f"{stage}.solution"] = np.array([solutions[row[1]] for row in rows], np.int8)
-        # Three digits are more than the deals behind a value tell.
+        # Three digits are more than the standard error of a value justifies.
         parts[f"{stage}.value"] = np.array([row[2] for row in rows], np.float16)
         parts[f"{stage}.error"] = np.array([row[3] for row in rows], np.float16)
-    worlds = Worlds.load(base)
-    if worlds is not None:
-        for name, array in worlds.parts().items():
+    models = TableModels.load(base)
+    if models is not None:
+        for name, array in models.arrays().items():
             short = array.astype(np.float16) if array.dtype.kind == "f" else array
-            parts[f"worlds.{name}"] = short
+            parts[f"{STORED_AS}.{name}"] = short
     with whole_file(path) as part, part.open("wb") as out:
         np.savez_compressed(out, **parts)  # type: ignore[arg-type]
 
 
 def load(base: Casebase, path: Path) -> None:
-    """Give a casebase the labels of a file, all or none."""
+    """Write the labels of a file into a casebase: all of them, or none if one is wrong."""
     parts = _read(path)
     for stage in base.stages:
         mark = parts.get(f"{stage}.mark")
-        if mark is None or str(mark) != _mark(base, stage):
+        if mark is None or str(mark) != _fingerprint(base, stage):
             raise BadValue(
-                f"{path} has labels of other cases than the {stage} of {base.path}, or of these in "
-                "another order; build the casebase from the log that they were made for"
+                f"{path} has labels of other cases than the {stage} of {base.path}, or of the same "
+                "in another order; build the casebase from the log that they were made for"
             )
     with base.transaction():
         for stage in base.stages:
@@ -75,28 +75,29 @@ def load(base: Casebase, path: Path) -> None:
                 if mine.any():
                     figures = (value[mine].astype(float), error[mine].astype(float))
                     base.put_values(stage, case[mine].tolist(), solution, *map(list, figures))
-        worlds = Worlds.of({name: parts.get(f"worlds.{name}") for name in NAMES}, base)
-        if worlds is not None:
-            worlds.save(base)
+        stored = {name: parts.get(f"{STORED_AS}.{name}") for name in NAMES}
+        models = TableModels.from_arrays(stored, base)
+        if models is not None:
+            models.save(base)
 
 
-def _mark(base: Casebase, stage: str) -> str:
-    """Tells cases with their numbers from any others; a digest is the same in every order."""
+def _fingerprint(base: Casebase, stage: str) -> str:
+    """A hash of cases with their numbers; a casebase's digest is the same for any order."""
     cases = base.read_cases(stage)
     columns = ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8"))
     return checksum(*(np.ascontiguousarray(column, kind).tobytes() for column, kind in columns))
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
-    """What is in a file of labels of this version."""
+    """The arrays of a label file, which must be of this version."""
     parts = _arrays(path)
     kind, version = _format(parts)
     if kind != _KIND:
-        raise BadValue(f"{path} is no file of labels ({_KIND} {_VERSION})")
+        raise BadValue(f"{path} is not a file of labels ({_KIND} {_VERSION})")
     if version != str(_VERSION):
         raise BadValue(
             f"{path} has labels of another version of this program ({_KIND} {version}, not "
-            f"{_VERSION}); make them anew with cbr label --save"
+            f"{_VERSION}); make it anew with cbr label --save"
         )
     return parts
 
@@ -107,7 +108,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     except OSError as error:
         raise BadValue(f"cannot read labels {path}: {error.strerror or one_line(error)}") from None
     except Damaged as error:
-        raise BadValue(f"{path} is no whole file of labels ({error})") from None
+        raise BadValue(f"{path} is damaged, or not a file of labels ({error})") from None
 
 
 def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
@@ -119,17 +120,22 @@ def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
 def _labels(
     parts: dict[str, NDArray[Any]], path: Path, stage: str, solutions: int
 ) -> list[NDArray[Any]]:
-    """Cases, places of solutions, values and errors of a stage; checked, as anybody may have
-    written them."""
+    """Case numbers, places of solutions, values and errors of a stage, checked: a file may come
+    from anybody."""
     found = []
     for name, kinds in (("case", "iu"), ("solution", "iu"), ("value", "f"), ("error", "f")):
         part = parts.get(f"{stage}.{name}")
         if part is None or part.ndim != 1 or part.dtype.kind not in kinds:
-            raise BadValue(f"{path} lacks '{stage}.{name}', so it is no whole file of labels")
+            raise BadValue(
+                f"{path} lacks the array '{stage}.{name}'; make it anew with cbr label --save"
+            )
         found.append(part)
     place, figures = found[1], found[2:]
     whole = len({len(part) for part in found}) == 1 and all(np.isfinite(f).all() for f in figures)
     whole = whole and not (figures[1] < 0.0).any()
     if not whole or (len(place) and not 0 <= place.min() <= place.max() < solutions):
-        raise BadValue(f"labels of the {stage} in {path} do not fit together; make them anew")
+        raise BadValue(
+            f"labels of the {stage} in {path} do not fit together; make them anew with "
+            "cbr label --save"
+        )
     return found

@@ -1,7 +1,8 @@
-"""Labels: what each legal action of a case is worth, by playing the hand on.
+"""Labels: the value of each legal action of a case, by roll-outs.
 
-A casebase keeps them beside its cases, with their standard errors. Which cases come first depends
-on their numbers alone, so labelling goes on where it stopped, and more of them is more of the same.
+A casebase keeps values beside its cases, with their standard errors. The order in which cases are
+labelled depends on their numbers alone, so labelling continues where it stopped, and labelling in
+several steps gives the same values as in one.
 """
 
 from __future__ import annotations
@@ -13,34 +14,32 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase
 from cbr.errors import EmptyStage
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
-from cbr_casper.values.rollouts import values
-from cbr_casper.values.table_models import Worlds
+from cbr_casper.solutions import legal_solutions, moves_of_solutions
+from cbr_casper.values.rollouts import rollout_values
+from cbr_casper.values.table_models import TableModels
 from cbr_holdem.chance import key
 from cbr_holdem.situation import BETTING
-from cbr_holdem.table import FOLD
-from cbr_opponents.abstraction import SIZES, moves_of_solutions
-from cbr_opponents.frequencies import moves_of, replay_bodies
-from cbr_opponents.opponent_model import Strategies
+from cbr_holdem.table import FOLD, RAISE
+from cbr_opponents import RAISE_SIZES, Strategies, logged_moves, replay_decisions
 
-#: Hands of one piece of work.
+#: Hands that one worker labels at a time.
 _PIECE = 50
-#: Steps of a hand: a decision's number is that of its record times this, plus its step.
+#: A decision's number is that of its record times this, plus its step in the hand.
 _STEPS = 1_024
 
-#: Cases to label, as stage and number, by the numbers of their decisions.
+#: Cases to label, as stage and case number, by the numbers of their decisions.
 Wanted = dict[int, tuple[str, int]]
 #: Called with cases done, cases in all, and cases done.
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """How many cases of a stage were labelled now, and how many have values in all."""
+    """How many cases of a stage were labelled in this run, and how many have values in all."""
 
     stage: str
     now: int
@@ -48,8 +47,8 @@ class Labelled:
 
 
 class _Work(NamedTuple):
-    """Hands of which some decisions are wanted, as record numbers and bodies; `wanted` are numbers
-    of decisions."""
+    """Hands with decisions to label, as record numbers and bodies; `wanted` are the numbers of
+    these decisions."""
 
     records: Ints
     bodies: Sequence[str]
@@ -59,8 +58,8 @@ class _Work(NamedTuple):
     seed: int
 
 
-class _Worth(NamedTuple):
-    """Decisions by number, and what each move of the grid is worth there, with errors."""
+class _Values(NamedTuple):
+    """Decisions by number, and the value of each move of the abstraction there, with errors."""
 
     number: Ints
     mean: Floats
@@ -68,11 +67,11 @@ class _Worth(NamedTuple):
 
 
 def unlabelled(base: Casebase, cases: int = 0) -> Wanted:
-    """Of the first so many cases of each stage (0: all), those that have no values yet."""
+    """Those of the first so many cases of each stage (0: all) that have no values yet."""
     if base.domain not in BETTING:
         raise BadValue(f"{base.path} is a casebase of {base.domain!r}, not of hold'em")
     if cases < 0:
-        raise BadValue(f"{cases} cases cannot be labelled; 0 are all of them")
+        raise BadValue(f"cannot label {cases} cases; give a number above 0, or 0 for all")
     return {
         int(record * _STEPS + step): (stage, int(number))
         for stage in base.stages
@@ -83,20 +82,20 @@ def unlabelled(base: Casebase, cases: int = 0) -> Wanted:
 def label(
     base: Casebase,
     wanted: Wanted,
-    worlds: Worlds,
+    tables: TableModels,
     deals: int = 200,
     seed: int = 0,
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Labelled]:
-    """Label what is `unlabelled`, everybody playing as in the casebase's own world."""
+    """Label the `unlabelled` cases, with opponents that play as those of the casebase."""
     if deals < 2:
-        raise BadValue("labels need 2 deals or more, or nothing is known of their errors")
+        raise BadValue("labels need 2 deals or more; with one there is no standard error")
     done: dict[str, int] = dict.fromkeys(base.stages, 0)
-    strategies = Strategies(worlds.players, worlds.own, SIZES[BETTING[base.domain]])
+    strategies = Strategies(tables.opponents, tables.strategy, RAISE_SIZES[BETTING[base.domain]])
     work = _pieces(base, np.array(sorted(wanted), np.int64), strategies, deals, seed)
-    for worth in in_order(pool, _label_piece, work):
-        for stage, count in _keep(base, worth, wanted).items():
+    for values in in_order(pool, _label_piece, work):
+        for stage, count in _store(base, values, wanted).items():
             done[stage] += count
         if progress:
             so_far = sum(done.values())
@@ -105,18 +104,18 @@ def label(
 
 
 def labelled(base: Casebase, now: Mapping[str, int] | None = None) -> list[Labelled]:
-    """How many cases of each stage have values, and how many were labelled now."""
+    """How many cases of each stage have values, and how many were labelled `now`."""
     done = now or {}
     return [Labelled(stage, done.get(stage, 0), len(base.valued(stage))) for stage in base.stages]
 
 
 def _chosen(base: Casebase, stage: str, cases: int) -> Ints:
-    """Cases to label as (number, record, step), those that come first up to a number of them."""
+    """Cases to label as (number, record, step): the first so many in a random but fixed order."""
     places = base.places(stage)
     if not len(places):
         raise EmptyStage(f"stage {stage!r} of {base.path} has no cases with a hand; build some")
-    luck = np.array([key(0, int(number), 0, 0) for number in places[:, 0]])
-    first = places[np.argsort(luck, kind="stable")][: cases or None]
+    order = np.array([key(0, int(number), 0, 0) for number in places[:, 0]])
+    first = places[np.argsort(order, kind="stable")][: cases or None]
     valued = base.valued(stage)
     return first[[number not in valued for number in first[:, 0].tolist()]]
 
@@ -124,7 +123,7 @@ def _chosen(base: Casebase, stage: str, cases: int) -> Ints:
 def _pieces(
     base: Casebase, wanted: Ints, strategies: Strategies, deals: int, seed: int
 ) -> Iterator[_Work]:
-    """The hands in which something is wanted, some at a time."""
+    """The hands with wanted decisions, in pieces for workers."""
     of_record = set(np.unique(wanted // _STEPS).tolist())
     found = (
         (number, body)
@@ -139,27 +138,27 @@ def _pieces(
         yield _Work(records, bodies, mine, strategies, deals, seed)
 
 
-def _label_piece(work: _Work) -> _Worth:
-    played, terms, _ = replay_bodies(work.bodies)
+def _label_piece(work: _Work) -> _Values:
+    played, terms, _ = replay_decisions(work.bodies)
     assert played.tables is not None
     number = work.records[played.hand] * _STEPS + played.step
     wanted = np.isin(number, work.wanted)
-    mean, error = values(
+    mean, error = rollout_values(
         played.tables,
         terms,
-        moves_of(played, work.strategies.own.shape[-1]),
+        logged_moves(played, work.strategies.own.shape[-1]),
         wanted,
         number,
         work.strategies,
         work.deals,
         work.seed,
     )
-    return _Worth(number[wanted], mean[wanted], error[wanted])
+    return _Values(number[wanted], mean[wanted], error[wanted])
 
 
-def _keep(base: Casebase, worth: _Worth, wanted: Wanted) -> dict[str, int]:
-    """Write what was found, in one transaction; how many cases of each stage."""
-    places = [wanted[number] for number in worth.number.tolist()]
+def _store(base: Casebase, values: _Values, wanted: Wanted) -> dict[str, int]:
+    """Write values in one transaction; how many cases of each stage got some."""
+    places = [wanted[number] for number in values.number.tolist()]
     counts: dict[str, int] = {}
     with base.transaction():
         for stage in base.stages:
@@ -168,21 +167,16 @@ def _keep(base: Casebase, worth: _Worth, wanted: Wanted) -> dict[str, int]:
                 continue
             counts[stage] = len(mine)
             ids = np.array([places[at][1] for at in mine])
-            free = np.isnan(worth.mean[mine, FOLD])
-            for solution in base.case_type(stage).solutions:
-                move, where = _move_of(solution, free, stage)
-                some = where & ~np.isnan(worth.mean[mine, move])
+            solutions = base.case_type(stage).solutions
+            # A move that is not legal has no value.
+            known = ~np.isnan(values.mean[mine])
+            may_raise = np.any(known[:, RAISE:], axis=1)
+            legal = legal_solutions(solutions, ~known[:, FOLD], may_raise, stage == "preflop")
+            for place, move in enumerate(moves_of_solutions(solutions)):
+                some = legal[:, place] & known[:, move]
                 if some.any():
-                    mean, error = worth.mean[mine[some], move], worth.error[mine[some], move]
+                    mean, error = values.mean[mine[some], move], values.error[mine[some], move]
                     base.put_values(
-                        stage, ids[some].tolist(), solution, mean.tolist(), error.tolist()
+                        stage, ids[some].tolist(), solutions[place], mean.tolist(), error.tolist()
                     )
     return counts
-
-
-def _move_of(solution: str, free: NDArray[np.bool_], stage: str) -> tuple[int, NDArray[np.bool_]]:
-    """The move of the grid that a solution is, and where it is called so: a call that is free is a
-    check, and the first raise after the flop a bet."""
-    opens = free & (stage != "preflop")
-    where = {"f": ~free, "k": free, "c": ~free, "b": opens, "r": ~opens}
-    return moves_of_solutions([solution])[0], where[solution[0]]

@@ -1,4 +1,4 @@
-"""Reuse of cases that know what their actions were worth: imitation and value, mixed."""
+"""Reuse of cases whose actions have values: the policy `worth`, which mixes imitation and value."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from cbr.retrieval import Evidence
 from cbr.spec import Spec, settle
 from cbr.typing import Floats
 
-#: A solution that no retrieved case has is taken for as common as this.
+#: Added to the share of each solution, so that one without a retrieved case can be chosen.
 _RARE = 0.01
 
 
 @reuse_policy("worth", batched=True, by_value=True)
 def worth(retrieved: Evidence, temperature: float = 0.1, imitate: float = 1.0) -> Floats:
-    """Each solution by how often the cases took it, to the power `imitate`, times e^(its value /
+    """Each solution by its share of the cases, to the power `imitate`, times e^(value /
     `temperature`).
 
-    Values are those estimated for the retrieved cases, in their mean. Where none has any, and for
-    targets of which only one solution has one, it is imitation; without anything to imitate each is
-    as likely.
+    The value of a solution is the mean over the retrieved cases that have one. Where fewer than two
+    solutions have a value, shares alone decide; without shares all solutions are equally likely.
     """
     if not temperature > 0.0 or not 0.0 <= imitate <= 1.0:
         raise BadValue(

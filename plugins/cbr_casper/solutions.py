@@ -1,0 +1,80 @@
+"""Solutions of hold'em cases: which are legal, and what they are for the abstraction and the table.
+
+A solution is f (fold), k (check), c (call), b (bet) or r (raise); in no-limit b and r have a size,
+as in r1/2. The abstraction and the table do not tell a check from a call, nor a bet from a raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cbr_arena import CALL, FOLD, RAISE
+from cbr_holdem.situation import SHARES, SIZES, Pending
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
+    """The move of the abstraction that each solution is.
+
+    >>> moves_of_solutions(["f", "k", "c", "b", "r"]), moves_of_solutions(["rmin", "r1/2"])
+    ([0, 1, 1, 2, 2], [2, 4])
+    """
+    kinds = {"f": FOLD, "k": CALL, "c": CALL}
+    return [
+        kinds.get(name[0], RAISE) + (SIZES.index(name[1:]) if name[1:] else 0) for name in solutions
+    ]
+
+
+def legal_solutions(
+    solutions: Sequence[str], free: Flags, may_raise: Flags, preflop: Flags | bool
+) -> Flags:
+    """Which solutions are legal in each decision, [n, solutions]: `free` [n] says where nothing is
+    to call, `may_raise` [n] where a bet or raise is legal."""
+    # The big blind is a bet, so before the flop a player who may check raises.
+    opens = free & ~np.asarray(preflop)
+    by_letter = {
+        "f": ~free,
+        "k": free,
+        "c": ~free,
+        "b": opens & may_raise,
+        "r": ~opens & may_raise,
+    }
+    return np.stack([by_letter[solution[0]] for solution in solutions], axis=1)
+
+
+def legal(situations: Pending, solutions: Sequence[str]) -> Flags:
+    """`legal_solutions` of pending decisions, [n, solutions]."""
+    preflop = situations.place[:, 0] == 0
+    return legal_solutions(solutions, situations.call == 0, situations.raise_to > 0, preflop)
+
+
+def triples(chances: Floats, solutions: Sequence[str]) -> Floats:
+    """Chances of solutions [n, s] as triples of fold, call and raise [n, 3]."""
+    found = np.zeros((len(chances), 3))
+    # Term by term: a matrix product may round differently in a batch of another size.
+    for place, kind in enumerate(_kinds(solutions)):
+        found[:, kind] += chances[:, place]
+    return found
+
+
+def raise_amounts(
+    chances: Floats, solutions: Sequence[str], situations: Pending, uniform: Floats
+) -> Ints:
+    """The amount to which a raise goes [n], if one is made: its size is drawn by `uniform` numbers
+    [n] from the chances [n, s] of bets and raises."""
+    raises = _kinds(solutions) == RAISE
+    size = np.array([SHARES[SIZES.index(s[1:])] for s in np.array(solutions)[raises]])
+    summed = chances[:, raises].cumsum(axis=1)
+    place = (uniform[:, None] * summed[:, -1:] >= summed).sum(axis=1)
+    return situations.raised_by(size[np.minimum(place, len(size) - 1)])
+
+
+def _kinds(solutions: Sequence[str]) -> Ints:
+    """What each solution is for the table: FOLD, CALL or RAISE."""
+    return np.minimum(moves_of_solutions(solutions), RAISE)

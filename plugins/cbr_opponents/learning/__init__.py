@@ -1,0 +1,9 @@
+"""Opponent models learned from the hands of a casebase; only these modules read one.
+
+decisions       decisions of a casebase's players, and the model fitted to them
+player_groups   players who act alike
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

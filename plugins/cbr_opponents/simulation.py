@@ -1,0 +1,68 @@
+"""Simulated play: a table played to its end, one seat by a strategy, the others by a model."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from cbr_holdem.chance import step, unit
+from cbr_holdem.table import ACTOR, MOST_SEATS, STREET
+from cbr_opponents.abstraction import (
+    actor_strength,
+    context,
+    hand_class,
+    play_move,
+    sample_move,
+)
+from cbr_opponents.decision_features import FEATURES
+from cbr_opponents.opponent_model import OpponentModel, move_chances
+
+Floats = NDArray[np.float64]
+
+
+class Strategies(NamedTuple):
+    """How everybody plays: the model of the `others`, our `own` chances of moves [4, CONTEXTS,
+    CLASSES, moves], and the raise `sizes` [moves - 2]."""
+
+    others: OpponentModel
+    own: Floats
+    sizes: Floats
+
+
+class Workspace(NamedTuple):
+    """Arrays that compiled code reuses: packed strengths `known` by seat and street [10, 4] (-1:
+    not yet), `cards` (hole [2], board [5] and counts [3]) to find them with, `features` [FEATURES]
+    and `chances` [moves] of one decision."""
+
+    known: Any
+    cards: Any
+    features: Any
+    chances: Any
+
+
+@njit(cache=True)
+def workspace(moves: Any) -> Any:
+    """A `Workspace` for so many moves."""
+    known = np.full((MOST_SEATS, 4), -1, np.int64)
+    cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    return Workspace(known, cards, np.zeros(FEATURES, np.uint8), np.empty(moves))
+
+
+@njit(cache=True)
+def play_out(r: Any, terms: Any, hero: Any, strategies: Strategies, state: Any, space: Any) -> None:
+    """Play a table to its end, the seat `hero` by its own strategy; `space` is a `Workspace`."""
+    others, own, sizes = strategies
+    while r[ACTOR] >= 0:
+        strength = actor_strength(r, space.known, space.cards)
+        state = step(state)
+        if r[ACTOR] == hero:
+            street = r[STREET]
+            at = context(r, terms)
+            move = sample_move(own[street, at, hand_class(street, strength)], unit(state))
+        else:
+            move_chances(r, terms, strength, others, space.features, space.chances)
+            move = sample_move(space.chances, unit(state))
+        play_move(r, terms, sizes, move)
