@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cbr import Casebase
 from cbr.building import rebuild
-from cbr.cli import table
 from cbr.errors import NoSuchName
 from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.store import set_weights
@@ -52,6 +51,7 @@ from experiment import (
     teachers_log,
     written,
 )
+from results import Page, Table, show, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,10 +122,17 @@ def main() -> None:
         figures = [figure for one in tables for figure in _seated(one, given, pool)]
     if not given.source and _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
         _draw_sizes(figures, out / "sizes.png", given.logged)
+    page = _page(figures, out / "sizes.png")
+    if given.write_results:
+        write(page)
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
-        return
-    table(
+    else:
+        show(page)
+
+
+def _page(figures: Sequence[Figure], picture: Path) -> Page:
+    won = Table(
         "What the bot wins without luck, small bets (big blinds) a hand; how much more than "
         "style=casper, and than the bot from which it differs in one part",
         ["bot", "table", "hands", "wins", "more", "by one part", "from"],
@@ -134,6 +141,14 @@ def main() -> None:
             for f in figures
         ],
     )
+    about = (
+        "What the CBR bot wins and what each of its parts contributes. It learns from the log of "
+        "CASPER's experiment, or heads-up from a log of pairs of bots; deals of the matches are "
+        "neither those of the logs nor those by which constants were chosen. Sessions have "
+        f"{SESSION} deals, after which bots forget. Intervals are 95 %, with variance reduction."
+    )
+    drawn = picture if picture.exists() else None
+    return Page("cbr-bot", "What the CBR bot wins", about, [won], PLAYED, drawn)
 
 
 def _arguments() -> argparse.Namespace:

@@ -19,6 +19,7 @@ from cbr.plugging import default_plugins
 from cbr_arena import Match, Rate, play, players_of, write_log
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import Game, HandArrays
+from results import add_option
 
 #: Simulations of `sim` for a decision.
 TRIALS = 50
@@ -68,6 +69,7 @@ def options(description: str, tool: str) -> argparse.ArgumentParser:
     parser.add_argument("--hands", type=_some, help="hands of each match; 36,000")
     parser.add_argument("--workers", type=_some, default=2)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_option(parser)
     return parser
 
 
