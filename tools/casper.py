@@ -37,6 +37,7 @@ from experiment import (
     folder,
     learned,
     options,
+    page_name,
     run,
     say,
     setting_of,
@@ -127,7 +128,7 @@ def main() -> None:
         ]
     _plot(seats, out / "casper.png")
     say(f"drawn in {out / 'casper.png'}")
-    page = _page(seats, setting, predicted, out / "casper.png")
+    page = _page(page_name("casper", given), seats, setting, predicted, out / "casper.png")
     if given.write_results:
         write(page)
     if given.json:
@@ -216,7 +217,11 @@ def _figures(played: Played, spec: str) -> dict[str, float]:
 
 
 def _page(
-    seats: Sequence[Seat], setting: Setting, predicted: Sequence[dict[str, Any]], picture: Path
+    name: str,
+    seats: Sequence[Seat],
+    setting: Setting,
+    predicted: Sequence[dict[str, Any]],
+    picture: Path,
 ) -> Page:
     tables = [
         _winnings(seats, setting),
@@ -229,7 +234,7 @@ def _page(
         "of weights. Intervals are 95 %. The loose table of the thesis (Jagbots) was not "
         "published; `lag` is a stand-in."
     )
-    return Page("casper", "CASPER's experiment", about, tables, PLAYED, picture)
+    return Page(name, "CASPER's experiment", about, tables, PLAYED, picture)
 
 
 def _winnings(seats: Sequence[Seat], setting: Setting) -> Table:

@@ -45,6 +45,7 @@ from experiment import (
     learned,
     logged,
     options,
+    page_name,
     run,
     say,
     setting_of,
@@ -122,7 +123,7 @@ def main() -> None:
         figures = [figure for one in tables for figure in _seated(one, given, pool)]
     if not given.source and _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
         _draw_sizes(figures, out / "sizes.png", given.logged)
-    page = _page(figures, out / "sizes.png")
+    page = _page(page_name("cbr-bot", given), figures, out / "sizes.png")
     if given.write_results:
         write(page)
     if given.json:
@@ -131,7 +132,7 @@ def main() -> None:
         show(page)
 
 
-def _page(figures: Sequence[Figure], picture: Path) -> Page:
+def _page(name: str, figures: Sequence[Figure], picture: Path) -> Page:
     won = Table(
         "What the bot wins without luck, small bets (big blinds) a hand; how much more than "
         "style=casper, and than the bot from which it differs in one part",
@@ -148,7 +149,7 @@ def _page(figures: Sequence[Figure], picture: Path) -> Page:
         f"{SESSION} deals, after which bots forget. Intervals are 95 %, with variance reduction."
     )
     drawn = picture if picture.exists() else None
-    return Page("cbr-bot", "What the CBR bot wins", about, [won], PLAYED, drawn)
+    return Page(name, "What the CBR bot wins", about, [won], PLAYED, drawn)
 
 
 def _arguments() -> argparse.Namespace:

@@ -108,6 +108,11 @@ def folder(given: argparse.Namespace) -> Path:
     return out
 
 
+def page_name(tool: str, given: argparse.Namespace) -> str:
+    """The name of a tool's page of results: one of its own for each log it learned from."""
+    return f"{tool}-{Path(given.source).name.split('.')[0]}" if given.source else tool
+
+
 def setting_of(file: Path) -> Setting:
     with Casebase.open(file) as base:
         sizes: Counter[int] = Counter()
