@@ -58,7 +58,7 @@ def _evaluated(log: Path, out: Path, queries: int) -> list[dict[str, Any]]:
 
 
 def _cbr(*words: object) -> bytes:
-    command = [Path(sys.executable).with_name("cbr"), *map(str, words)]
+    command = [str(Path(sys.executable).with_name("cbr")), *map(str, words)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,16 +72,20 @@ def write(page: Page, folder: Path = FOLDER, command: Sequence[str] | None = Non
 
 def markdown(page: Page, command: Sequence[str]) -> str:
     """The text of a page."""
-    parts = [f"# {page.title}\n", f"{page.about}\n", _provenance(page, command)]
+    parts = [f"# {page.title}\n", _paragraph(page.about), _provenance(page, command)]
     for one in page.tables:
         parts.append(f"## {one.title}\n")
         if one.note:
-            parts.append(f"{one.note}\n")
+            parts.append(_paragraph(one.note))
         rows = [one.columns, ["---"] * len(one.columns), *one.rows]
         parts.append("".join(f"| {' | '.join(map(_cell, row))} |\n" for row in rows))
     if page.picture:
         parts.append(f"![{page.title}]({page.name}.png)\n")
     return "\n".join(parts)
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _provenance(page: Page, command: Sequence[str]) -> str:

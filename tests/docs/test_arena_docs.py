@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
+import pytest
 from conftest import ROOT
 
 from cbr.plugging.plugins import Plugins
@@ -30,7 +31,10 @@ def test_every_bot_is_described_with_its_options() -> None:
             assert f"`{shown}`" in rows[name], f"{name} {shown}"
 
 
-def test_the_examples_play(cbr, plugin_file) -> None:
+@pytest.mark.long
+def test_the_examples_play(cbr, plugin_file, monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine compiling may take longer than a bot is given for a decision.
+    monkeypatch.setattr("cbr_arena.views.TIME_LIMIT", 600.0)
     assert len(EXAMPLES) == 2
     for text in EXAMPLES:
         [name] = re.findall(r'@bot\("(\w+)"', text)

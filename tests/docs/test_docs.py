@@ -160,6 +160,7 @@ def _headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in found}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", doc_examples.PAGES, ids=lambda page: page.name)
 def test_the_examples_of_a_page_work(page: Path, tmp_path: Path) -> None:
     """Every block of shell or Python runs, in order, and prints what the page says."""

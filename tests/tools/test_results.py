@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+import evolution
 import experiment
 import learned_weights
+import loki_matches
 import results
 
 PAGE = results.Page(
@@ -43,6 +45,7 @@ def test_a_picture_goes_with_its_page(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "speed.png").read_bytes() == b"png"
 
 
+@pytest.mark.long
 def test_what_learned_weights_gain(tmp_path: Path, monkeypatch, capsys) -> None:
     log = ROOT / "casebases" / "sample.phhs"
     words = [log, "--out", tmp_path, "--queries", 20, "--json", "--write-results"]
@@ -60,3 +63,39 @@ def test_what_learned_weights_gain(tmp_path: Path, monkeypatch, capsys) -> None:
     own, learned = (one for one in found["sample"][0]["judged"] if one["predictor"] == "rule")
     gain = own["log_loss"]["mean"] - learned["log_loss"]["mean"]
     assert float(table.rows[0][4].split()[0]) == pytest.approx(gain, abs=1e-4)
+
+
+def test_what_formula_players_win(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["loki_matches.py", "--write-results"])
+    monkeypatch.setattr(loki_matches, "MATCHES", (("call fold", 40), ("random call*2", 60)))
+    written = []
+    monkeypatch.setattr(loki_matches, "write", written.append)
+    loki_matches.main()
+    assert "call fold" in capsys.readouterr().out
+    [table] = written[0].tables
+    assert [row[:2] for row in table.rows] == [("`call fold`", 40), ("`random call*2`", 60)]
+    assert written[0].seed == 6001
+
+
+@pytest.mark.long
+def test_what_evolution_finds(tmp_path: Path, monkeypatch, capsys) -> None:
+    """A search that is over is not run again; its tables are those of its run file."""
+    experiment.built([ROOT / "casebases" / "sample.phhs"], tmp_path / "small.db", limit=40)
+    short = ("--generations", "1", "--population", "4", "--hands", "40", "--report", "40")
+    arena = ("--arena", "accuracy?block=20", "--set", "duel=40,separate=40,learn=0")
+    search = evolution.Search("A search", "small.db", (*arena, *short))
+    monkeypatch.setattr(evolution, "SEARCHES", (search,))
+    words = ["evolution.py", "--folder", str(tmp_path), "--workers", "1", "--write-results"]
+    monkeypatch.setattr(sys, "argv", words)
+    written = []
+    monkeypatch.setattr(evolution, "write", written.append)
+    experiment.run(evolution.main)
+    stamp = (tmp_path / "a-search.json").stat().st_mtime_ns
+    experiment.run(evolution.main)
+    assert (tmp_path / "a-search.json").stat().st_mtime_ns == stamp
+    assert written[0].tables == written[1].tables
+    generations, fresh = written[0].tables
+    assert [row[0] for row in generations.rows] == [0, 1]
+    assert fresh.rows[0][0] == "evolved"
+    assert fresh.rows[0][2] == "-"
+    assert "A search: on fresh deals" in capsys.readouterr().out
