@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -177,6 +178,14 @@ def test_a_failing_example_is_found(tmp_path: Path) -> None:
 def test_an_output_that_differs_is_found(tmp_path: Path) -> None:
     page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\n```text\n4\n```\n"
     assert doc_examples.updated(page, tmp_path) == page.replace("3", "2")
+
+
+def test_names_of_the_engine_are_there() -> None:
+    """What the docs name with dots (`cbr.testing.check_arena`) can be imported as it stands."""
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for name in re.findall(r"`@?(cbr\w*(?:\.\w+)+)", page.read_text("utf-8")):
+            if name.rpartition(".")[2] not in {"db", "json", "md", "py"}:
+                assert pkgutil.resolve_name(name) is not None, f"{page.name}: {name}"
 
 
 def test_the_readme_is_short() -> None:
