@@ -10,6 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +61,7 @@ def _order(place: Path) -> tuple[object, ...]:
     return (*((1, part) for part in place.parts[:-1]), (0, place.name != "__init__.py", place.name))
 
 
+@cache
 def first_sentence(path: Path) -> str:
     """The first sentence of a module's docstring, as it may stand in a table."""
     text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
