@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benches import Row
 from cbr import CbrError
+from results import Page, Table, add_option, show, write
 
 FOLDER = Path(__file__).parent / "benches"
 
@@ -28,6 +29,7 @@ def main() -> None:
     parser.add_argument("name", choices=names)
     parser.add_argument("--full", action="store_true", help="the long version")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_option(parser)
     given = parser.parse_args()
     try:
         rows: list[Row] = importlib.import_module(f"benches.{given.name}").rows(given.full)
@@ -35,16 +37,23 @@ def main() -> None:
         parser.exit(2, f"Error: no {error.name} to compare with; pip install -e '.[bench]'\n")
     except CbrError as error:
         parser.exit(2, f"Error: {error}\n")
+    page = _page(given.name, rows)
+    if given.write_results:
+        write(page)
     if given.json:
         print(json.dumps({"bench": given.name, "rows": [asdict(row) for row in rows]}, indent=2))
-        return
-    from cbr.cli import table
+    else:
+        show(page)
 
-    table(
-        f"bench {given.name}",
-        ["what", "ours", "unit", "peer", "peer's", "ratio"],
-        [(r.what, r.ours, r.unit, r.peer_name, r.peer, f"{r.ratio:.2f} x") for r in rows],
+
+def _page(name: str, rows: list[Row]) -> Page:
+    columns = ["what", "ours", "unit", "peer", "peer's", "ratio"]
+    shown = [(r.what, r.ours, r.unit, r.peer_name, r.peer, f"{r.ratio:.2f} x") for r in rows]
+    about = (
+        "Speed as a ratio to a peer measured in the same run, in turn, best of several; above 1 "
+        "means that ours is better."
     )
+    return Page(f"speed-{name}", f"Speed: {name}", about, [Table(f"bench {name}", columns, shown)])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cbr import Casebase
-from cbr.cli import table
 from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.workers import executor
 from cbr_arena import Match, Played, Rate, play, players_of, rate_of
@@ -38,12 +37,14 @@ from experiment import (
     folder,
     learned,
     options,
+    page_name,
     run,
     say,
     setting_of,
     teachers_log,
     written,
 )
+from results import Page, Table, show, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,12 +128,14 @@ def main() -> None:
         ]
     _plot(seats, out / "casper.png")
     say(f"drawn in {out / 'casper.png'}")
+    page = _page(page_name("casper", given), seats, setting, predicted, out / "casper.png")
+    if given.write_results:
+        write(page)
     if given.json:
-        found = {"bots": [asdict(seat) for seat in seats], "predicted": predicted}
-        print(json.dumps(found, indent=2))
-        return
-    _show(seats, setting)
-    _show_predicted(predicted)
+        told = {"bots": [asdict(seat) for seat in seats], "predicted": predicted}
+        print(json.dumps(told, indent=2))
+    else:
+        show(page)
 
 
 def _arguments() -> argparse.Namespace:
@@ -213,10 +216,31 @@ def _figures(played: Played, spec: str) -> dict[str, float]:
     }
 
 
-def _show(seats: Sequence[Seat], setting: Setting) -> None:
+def _page(
+    name: str,
+    seats: Sequence[Seat],
+    setting: Setting,
+    predicted: Sequence[dict[str, Any]],
+    picture: Path,
+) -> Page:
+    tables = [
+        _winnings(seats, setting),
+        _retrieved(seats, thesis=setting == NINE),
+        _predictions(predicted),
+    ]
+    about = (
+        "Strong bots play and log hands; `style=casper` plays from a small and a large casebase of "
+        "them at a table of the same bots and at one of loose and aggressive ones, with each set "
+        "of weights. Intervals are 95 %. The loose table of the thesis (Jagbots) was not "
+        "published; `lag` is a stand-in."
+    )
+    return Page(name, "CASPER's experiment", about, tables, PLAYED, picture)
+
+
+def _winnings(seats: Sequence[Seat], setting: Setting) -> Table:
     unit = "sb/h" if setting.betting == "limit" else "bb/h"
     thesis = setting == NINE
-    table(
+    return Table(
         f"What the first bot wins at tables of {setting.seats}, {unit}",
         ["bot", "table", "won", "luck subtracted", *(["thesis"] if thesis else [])],
         [
@@ -230,6 +254,9 @@ def _show(seats: Sequence[Seat], setting: Setting) -> None:
             for seat in seats
         ],
     )
+
+
+def _retrieved(seats: Sequence[Seat], thesis: bool) -> Table:
     rows = []
     for seat in (
         seat for seat in seats if seat.name in {"large, hand-picked", "large, own weights"}
@@ -247,10 +274,10 @@ def _show(seats: Sequence[Seat], setting: Setting) -> None:
             )
     beside = " (thesis)" if thesis else ""
     heads = ["table", "street", f"similarity{beside}", f"cases{beside}", "below threshold"]
-    table("Retrieved by the large casebase with hand-picked or own weights", heads, rows)
+    return Table("Retrieved by the large casebase with hand-picked or own weights", heads, rows)
 
 
-def _show_predicted(found: Sequence[dict[str, Any]]) -> None:
+def _predictions(found: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for street in found:
         for one in street["judged"]:
@@ -265,7 +292,7 @@ def _show_predicted(found: Sequence[dict[str, Any]]) -> None:
                         f"{right['mean']:.1%} ± {right['ci95'] or 0.0:.1%}",
                     )
                 )
-    table(
+    return Table(
         "The last fifth of the hands, predicted by the cases of the others",
         ["street", "weights", "decisions", "log-loss", "right"],
         rows,

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cbr import Casebase
 from cbr.building import rebuild
-from cbr.cli import table
 from cbr.errors import NoSuchName
 from cbr.plots import DARK_BLUE, RED, picture, style_axis, zero_line
 from cbr.store import set_weights
@@ -44,12 +43,14 @@ from experiment import (
     learned,
     logged,
     options,
+    page_name,
     run,
     say,
     setting_of,
     teachers_log,
     written,
 )
+from results import Page, Table, show, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,18 +121,33 @@ def main() -> None:
         figures = [figure for one in tables for figure in _seated(one, given, pool)]
     if not given.source and _sizes(given.logged).keys() <= {figure.bot for figure in figures}:
         _draw_sizes(figures, out / "sizes.png", given.logged)
+    page = _page(page_name("cbr-bot", given), figures, out / "sizes.png")
+    if given.write_results:
+        write(page)
     if given.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
-        return
-    table(
-        "What the bot wins with luck subtracted, in small bets (big blinds) a hand; how much more "
-        "than style=casper, and than the bot from which it differs in one part",
+    else:
+        show(page)
+
+
+def _page(name: str, figures: Sequence[Figure], picture: Path) -> Page:
+    won = Table(
+        "Winnings with luck subtracted, small bets (big blinds) a hand; how much more than "
+        "style=casper, and than the bot from which it differs in one part",
         ["bot", "table", "hands", "wins", "more", "by one part", "from"],
         [
             (f.bot, f.table, f.hands, written(f.won), written(f.more), written(f.part), f.one_part)
             for f in figures
         ],
     )
+    about = (
+        "What the CBR bot wins and what each of its parts contributes. It learns from the log of "
+        "CASPER's experiment, or heads-up from a log of pairs of bots; deals of the matches are "
+        "neither those of the logs nor those by which constants were chosen. Sessions have "
+        f"{SESSION} deals, after which bots forget. Intervals are 95 %, with variance reduction."
+    )
+    drawn = picture if picture.exists() else None
+    return Page(name, "What the CBR bot wins", about, [won], PLAYED, drawn)
 
 
 def _arguments() -> argparse.Namespace:

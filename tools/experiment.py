@@ -19,6 +19,7 @@ from cbr.plugging import default_plugins
 from cbr_arena import Match, Rate, play, players_of, write_log
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import Game, HandArrays
+from results import add_option
 
 #: Simulations of `sim` for a decision.
 TRIALS = 50
@@ -68,6 +69,7 @@ def options(description: str, tool: str) -> argparse.ArgumentParser:
     parser.add_argument("--hands", type=_some, help="hands of each match; 36,000")
     parser.add_argument("--workers", type=_some, default=2)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_option(parser)
     return parser
 
 
@@ -104,6 +106,11 @@ def folder(given: argparse.Namespace) -> Path:
         raise BadValue(f"{out} was made of {was} and not of {made_of}; give another --out")
     mark.write_text(made_of, "utf-8")
     return out
+
+
+def page_name(tool: str, given: argparse.Namespace) -> str:
+    """The name of a tool's page of results: one of its own for each log it learned from."""
+    return f"{tool}-{Path(given.source).name.split('.')[0]}" if given.source else tool
 
 
 def setting_of(file: Path) -> Setting:

@@ -24,6 +24,7 @@ from cbr_bots import SETTINGS, STYLES, Formula, constants_of
 from likeness.decisions import Decisions, decisions_in
 from likeness.judging import frequencies, judged
 from likeness.search import searched
+from results import Page, Table, add_option, show, write
 
 PLAYERS = "loki2b,pokibot1,Poki_GOM"
 
@@ -45,16 +46,22 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=3, help="search on every nth hand only (3)")
     parser.add_argument("--limit", type=int, help="hands of each month to read (all)")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_option(parser)
     args = parser.parse_args(given)
     try:
         document = _document(args)
     except CbrError as error:
         print(error, file=sys.stderr)
         return 2
+    page = _page(document)
+    if args.write_results:
+        write(page)
     if args.json:
         print(json.dumps(document, indent=2))
-    else:
-        _show(document)
+        return 0
+    show(page)
+    if document["searched"]:
+        print("constants:", document["constants"])
     return 0
 
 
@@ -97,15 +104,13 @@ def in_months(found: Sequence[Decisions], months: Sequence[str]) -> list[Decisio
     return kept
 
 
-def _show(document: dict[str, Any]) -> None:
-    from cbr.cli import table
-
+def _page(document: dict[str, Any]) -> Page:
     def shown(figure: dict[str, float]) -> str:
         return f"{figure['mean']:.3f} ± {figure['ci95']:.3f}"
 
     tuned, lines = document["tuned_on"], document["lines"]
-    for month, found in lines.items():
-        table(
+    tables = [
+        Table(
             f"{month} ({'tuned on' if month in tuned else 'tested on'})",
             ["street", "hands", "decisions", "loki", "table", "gain"],
             [
@@ -118,8 +123,15 @@ def _show(document: dict[str, Any]) -> None:
                 for line in found
             ],
         )
-    if document["searched"]:
-        print("constants:", document["constants"])
+        for month, found in lines.items()
+    ]
+    about = (
+        f"Decisions of {', '.join(document['players'])} with shown cards, all from hands that "
+        "reached a showdown, so that only a bet or raise against a check or call is predicted. "
+        "Log-loss of `loki` beside that of a table of frequencies by street and bets to call, "
+        "which was learned on the tuning months; 95 % intervals over hands."
+    )
+    return Page("loki-likeness", "How like the real programs loki plays", about, tables)
 
 
 if __name__ == "__main__":

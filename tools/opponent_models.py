@@ -14,17 +14,18 @@ from pathlib import Path
 import numpy as np
 
 from cbr import BadValue, Casebase
-from cbr.cli import table
 from cbr_holdem.table import STREETS
 from cbr_opponents import hides_folds, log_loss, refined
 from cbr_opponents.learning import MoveCounts, count_moves
 from experiment import run
+from results import Page, Table, add_option, show, write
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How well opponent models predict.")
     parser.add_argument("file", type=Path, help="a casebase of hold'em")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    add_option(parser)
     given = parser.parse_args()
     with Casebase.open(given.file) as base:
         counts = count_moves(base)
@@ -33,12 +34,24 @@ def main() -> None:
             f"{given.file} hides most cards of players who fold, so trees cannot be learned from it"
         )
     found = losses(counts)
+    page = _page(found)
+    if given.write_results:
+        write(page)
     if given.json:
         print(json.dumps(found, indent=2))
-        return
+    else:
+        show(page)
+
+
+def _page(found: list[dict[str, str | int | float]]) -> Page:
     rows = [(one["street"], one["decisions"], one["grid"], one["trees"]) for one in found]
-    heads = ["street", "decisions", "by frequencies", "with trees"]
-    table(f"{given.file}: log-loss of the moves in held-out hands", heads, rows)
+    columns = ["street", "decisions", "by frequencies", "with trees"]
+    about = (
+        "How well opponent models predict the players of a casebase: learned from the first half "
+        "of its hands, tested on decisions of the other half whose cards are known."
+    )
+    table = Table("Log-loss of held-out moves", columns, rows, "Lower is better.")
+    return Page("opponent-models", "Opponent models", about, [table])
 
 
 def losses(counts: MoveCounts) -> list[dict[str, str | int | float]]:

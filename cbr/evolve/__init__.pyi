@@ -5,4 +5,5 @@ from .experiment import evolve as evolve
 from .genome import Genome as Genome
 from .plans import Generational as Generational
 from .plans import Plan as Plan
+from .plans import Racing as Racing
 from .plans import plan_named as plan_named

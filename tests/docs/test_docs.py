@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN, ROOT
 
+import doc_examples
+import module_map
 from cbr.cli import make_app
 from cbr.plugging import hookspecs
 from cbr.plugging.plugins import KINDS, Plugins
 
-PLUGINS = (ROOT / "docs" / "plugins.md").read_text("utf-8")
-README = (ROOT / "README.md").read_text("utf-8")
+DOCS = ROOT / "docs"
+PLUGINS = (DOCS / "reference" / "hooks.md").read_text("utf-8").partition("\n## Bots\n")[0]
+MEASURES = (DOCS / "reference" / "measures-and-policies.md").read_text("utf-8")
 HOOKS = [name for name in dir(hookspecs) if name.startswith("cbr_")]
 SECTIONS = dict(re.findall(r"### `(\w+)\(.*?\)`\n(.*?)(?=\n###|\Z)", PLUGINS, re.S))
 
@@ -107,7 +111,7 @@ def test_every_command_is_on_its_page_with_an_example() -> None:
 def test_every_column_of_a_decision_is_described() -> None:
     from cbr_holdem.situation import COLUMNS
 
-    page = (ROOT / "docs" / "holdem.md").read_text("utf-8")
+    page = (DOCS / "reference" / "holdem.md").read_text("utf-8")
     for name in COLUMNS:
         plain = name.removesuffix("_flop").removesuffix("_turn").removesuffix("_river")
         assert f"`{name}`" in page or f"`{plain}`" in page, name
@@ -117,8 +121,7 @@ def test_every_measure_and_policy_is_described_with_its_parameters() -> None:
     from cbr.measure import FromFeature
     from cbr.spec import Spec, settle
 
-    page = (ROOT / "docs" / "using.md").read_text("utf-8")
-    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)$", page, re.M))
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)$", MEASURES, re.M))
     plugins = Plugins().load()
     for kind, skip in (("similarity", 2), ("retrieval policy", 1), ("reuse policy", 1)):
         for name, thing in plugins.named(kind).items():
@@ -136,14 +139,14 @@ def test_every_measure_and_policy_is_described_with_its_parameters() -> None:
 def test_the_weights_of_the_docs_are_weights(tmp_path: Path) -> None:
     from cbr.weights import Weights
 
-    page = (ROOT / "docs" / "using.md").read_text("utf-8")
+    page = (DOCS / "reference" / "formats.md").read_text("utf-8")
     [example] = re.findall(r"```json\n(.*?)```", page, re.S)
     (tmp_path / "w.json").write_text(example)
     assert Weights.load(tmp_path / "w.json").stages["car"]["price"] == 30
 
 
 def test_links_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *DOCS.rglob("*.md")]:
         for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")):
             file, _, heading = link.partition("#")
             if "://" not in link:
@@ -158,26 +161,65 @@ def _headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in found}
 
 
-def test_readme_commands_work(cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every `cbr ...` line of the README's tour that can run now runs, in order."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "casebases").mkdir()
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
-    for name in ("sample.phhs", "demo.phhs.xz", "demo.npz"):
-        (tmp_path / "casebases" / name).symlink_to(ROOT / "casebases" / name)
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.S)
-    lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
-    ran = 0
-    for line in lines:
-        words = _words(line)
-        if words[:1] == ["cbr"]:
-            answer = cbr(*words[1:])
-            assert answer.code == 0, (line, answer.err)
-            ran += 1
-    assert ran >= 11
+@pytest.mark.long
+@pytest.mark.parametrize("page", doc_examples.PAGES, ids=lambda page: page.name)
+def test_the_examples_of_a_page_work(page: Path, tmp_path: Path) -> None:
+    """Every block of shell or Python runs, in order, and prints what the page says."""
+    text = page.read_text("utf-8")
+    assert doc_examples.updated(text, tmp_path) == text, "run `python tools/doc_examples.py`"
 
 
-def _words(line: str) -> list[str]:
-    import shlex
+def test_a_failing_example_is_found(tmp_path: Path) -> None:
+    page = "```sh\ncbr info nobody.db\n```\n"
+    with pytest.raises(doc_examples.ExampleFailed, match=r"cbr info nobody\.db: Error"):
+        doc_examples.updated(page, tmp_path)
 
-    return shlex.split(line, comments=True)
+
+def test_an_output_that_differs_is_found(tmp_path: Path) -> None:
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\n```text\n4\n```\n"
+    assert doc_examples.updated(page, tmp_path) == page.replace("3", "2")
+
+
+def test_names_of_the_engine_are_there() -> None:
+    """What the docs name with dots (`cbr.testing.check_arena`) can be imported as it stands."""
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for name in re.findall(r"`@?(cbr\w*(?:\.\w+)+)", page.read_text("utf-8")):
+            if name.rpartition(".")[2] not in {"db", "json", "md", "py"}:
+                assert pkgutil.resolve_name(name) is not None, f"{page.name}: {name}"
+
+
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 120
+    assert sum(line.startswith("cbr ") for line in text.splitlines()) >= 10
+
+
+def test_the_module_map_is_true() -> None:
+    page = module_map.PAGE.read_text("utf-8")
+    assert module_map.updated(page) == page, "stale: run `make docs`"
+
+
+def test_the_module_map_has_every_module() -> None:
+    lines = module_map.module_map()
+    for folder in ("cbr", "similarity", "features", "plugins", "tools"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert module_map.first_sentence(path), f"{path} has no docstring"
+            assert module_map.first_sentence(path) in lines, path
+
+
+def test_every_page_of_results_tells_how_it_was_measured() -> None:
+    folder = DOCS / "results"
+    listed = (folder / "README.md").read_text("utf-8")
+    for page in folder.glob("*.md"):
+        if page.name != "README.md":
+            text = page.read_text("utf-8")
+            assert f"({page.name})" in listed, page.name
+            for name in ("commit", "command", "seed"):
+                assert re.search(rf"^\| {name} \| .+ \|$", text, re.M), (page.name, name)
+
+
+def test_win_rates_stand_among_the_results() -> None:
+    """A figure outside docs/results would be copied by hand, and grow old there."""
+    for page in DOCS.rglob("*.md"):
+        if page.parent.name != "results":
+            assert not re.search(r"\d ± \d", page.read_text("utf-8")), page

@@ -279,10 +279,11 @@ def test_a_copy_under_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_commands_of_the_page_work(
     cbr: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (ROOT / "docs" / "acpc.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "join-a-competition.md").read_text("utf-8")
     for name in re.findall(r"`(holdem\S+?\.game)`", page):
         assert name in SHIPPED
-    blocks = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", page, re.S)]
+    found = re.findall(r"```(?:console|sh)\n(cbr .*?)```", page, re.S)[:3]
+    blocks = [block.replace("\\\n", " ") for block in found]
     first, second, third = (shlex.split(block)[1:] for block in blocks)
     assert cbr(*third[: third.index(">")]).code == 0
     monkeypatch.chdir(tmp_path)
