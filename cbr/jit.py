@@ -22,7 +22,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numba
 import numpy as np
@@ -33,7 +33,14 @@ from numba.core.dispatcher import Dispatcher
 _entries: dict[Path, set[str]] = {}
 
 
-def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+Function = Callable[..., Any]
+
+
+@overload
+def njit(function: Function) -> Function: ...
+@overload
+def njit(**options: Any) -> Callable[[Function], Function]: ...
+def njit(function: Any = None, **options: Any) -> Any:
     """`numba.njit` with the cache described above; `options` are numba's."""
     if function is None:
         return lambda decorated: njit(decorated, **options)

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.measure import Bound
 from cbr.retrieval.index.base import Reach
 from cbr.store.arrays import Cases
@@ -208,7 +208,7 @@ def _rounded(column: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[
     return values, codes.reshape(-1).astype(np.int16)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(nogil=True, fastmath=True)
 def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[no-untyped-def]
     solution, mine, prior = done
     targets, table, codes = local
@@ -235,7 +235,7 @@ def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[n
     return log, by
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(nogil=True, fastmath=True)
 def _rule_gradient(similarities, done, local, share, edge, added):  # type: ignore[no-untyped-def]
     solution, mine, prior = done
     targets, table, codes = local
@@ -274,7 +274,7 @@ def _rule_gradient(similarities, done, local, share, edge, added):  # type: igno
 # several cases at once.
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(nogil=True, fastmath=True)
 def _similarities(targets, table, codes, own, record, share):  # type: ignore[no-untyped-def]
     features, count = codes.shape
     found = np.zeros((len(own), count), np.float32)
@@ -291,7 +291,7 @@ def _similarities(targets, table, codes, own, record, share):  # type: ignore[no
     return found
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(nogil=True, fastmath=True)
 def _sums(similarity, solution, solutions, beta):  # type: ignore[no-untyped-def]
     sums = np.zeros((len(similarity), solutions))
     least = max(0.0, 1.0 - _FAR / beta)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Flags, Ints
 
 #: The verdict of its neighbours on a case; SHORT: its list is too short to tell.
@@ -66,7 +66,7 @@ class Remaining(NamedTuple):
         return filled
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _own_at(u, r, table):  # type: ignore[no-untyped-def]
     """Where among the cases of record r those of vector u begin, or would."""
     low, high = table.own_start[r], table.own_start[r + 1]
@@ -80,7 +80,7 @@ def _own_at(u, r, table):  # type: ignore[no-untyped-def]
 
 
 # In line: to hand it all the arrays costs more than what it does.
-@njit(cache=True, nogil=True, inline="always")
+@njit(nogil=True, inline="always")
 def _own_cases(u, s, r, table, remaining):  # type: ignore[no-untyped-def]
     """How many remaining cases of record r have vector u and solution s."""
     held = 0
@@ -91,7 +91,7 @@ def _own_cases(u, s, r, table, remaining):  # type: ignore[no-untyped-def]
     return held
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _count_votes(case, lists, table, remaining, k, votes, tied):  # type: ignore[no-untyped-def]
     """Count the votes of the k nearest others on a case: fills `votes` [s].
 
@@ -126,21 +126,21 @@ def _count_votes(case, lists, table, remaining, k, votes, tied):  # type: ignore
     return (1 if lists.complete[v] else 0), at, at, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _vote_buffers(remaining):  # type: ignore[no-untyped-def]
     """Empty arrays for `votes` and `tied`."""
     solutions = remaining.counts.shape[1]
     return np.empty(solutions, np.int64), np.empty(solutions, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _verdict_of(votes, solution):  # type: ignore[no-untyped-def]
     if votes[solution] < votes.max():
         return CONTRADICTED
     return SOLVED if votes[solution] else NOTHING
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def judge(cases, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """The verdict on each case, and the chance that its solution is drawn from those that are most
     common among its nearest."""
@@ -154,7 +154,7 @@ def judge(cases, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     return verdict, chance
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_local_sets(targets, start, number, level, counts, end, reach, cover):  # type: ignore[no-untyped-def]
     """Add the local sets of some vectors; returns those whose list ends before another solution."""
     short = np.zeros(len(targets), np.bool_)
@@ -182,7 +182,7 @@ def add_local_sets(targets, start, number, level, counts, end, reach, cover):  #
     return short
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def coverage_and_groups(lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """By how many of its k nearest each case is solved, how many each cell solves, and groups.
 
@@ -214,7 +214,7 @@ def coverage_and_groups(lists, table, remaining, k):  # type: ignore[no-untyped-
     return solved_by, solves, group
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _root(group, cell):  # type: ignore[no-untyped-def]
     while group[cell] != cell:
         group[cell] = group[group[cell]]
@@ -222,7 +222,7 @@ def _root(group, cell):  # type: ignore[no-untyped-def]
     return cell
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def condense(cells, at, counts, filled, lists):  # type: ignore[no-untyped-def]
     """Add cells in turn whose nearest have another solution; stops where a list has no remaining
     case.
@@ -249,7 +249,7 @@ def condense(cells, at, counts, filled, lists):  # type: ignore[no-untyped-def]
     return len(cells)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def without_neighbours(vectors, filled, lists):  # type: ignore[no-untyped-def]
     """Which of some vectors have a list without a remaining case."""
     found = np.ones(len(vectors), np.bool_)
@@ -261,7 +261,7 @@ def without_neighbours(vectors, filled, lists):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def blame(verdict, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """How many cases each cell helps to mislead, [m * s]; and which it helps to solve, in pairs."""
     votes, tied = _vote_buffers(remaining)
@@ -286,7 +286,7 @@ def blame(verdict, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     return liability, np.array(cells, np.int64), np.array(cases, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def edit(order, at, start, covered, lists, table, remaining, k):  # type: ignore[no-untyped-def]
     """Remove cells in turn, from `at` on, where all cases that they cover stay solved; stops early
     where a list is too short.
@@ -323,7 +323,7 @@ def edit(order, at, start, covered, lists, table, remaining, k):  # type: ignore
     return len(order), -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _set_kept(u, s, held, table, remaining):  # type: ignore[no-untyped-def]
     """Remove the cases of a cell (`held` 0), or put them back."""
     remaining.counts[u, s] = held

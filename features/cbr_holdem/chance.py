@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from cbr.jit import njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -17,7 +18,7 @@ _11, _PART = np.uint64(11), 1.0 / 9007199254740992.0
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
-@njit(cache=True)
+@njit
 def mixed(x: Any) -> Any:
     """A number that looks random for each x (the finaliser of SplitMix64)."""
     x = (x ^ (x >> _30)) * _MIX_1
@@ -25,7 +26,7 @@ def mixed(x: Any) -> Any:
     return x ^ (x >> _31)
 
 
-@njit(cache=True)
+@njit
 def key(seed: Any, a: Any, b: Any, c: Any) -> Any:
     """The start of the random numbers that belong to a seed and three counters."""
     state = mixed(np.uint64(seed) + _GOLDEN)
@@ -34,19 +35,19 @@ def key(seed: Any, a: Any, b: Any, c: Any) -> Any:
     return mixed(state ^ (np.uint64(c) + _GOLDEN))
 
 
-@njit(cache=True)
+@njit
 def step(state: Any) -> Any:
     """The next state; `mixed` of it is the next random number."""
     return state + _GOLDEN
 
 
-@njit(cache=True)
+@njit
 def unit(state: Any) -> Any:
     """A number from 0 to 1, by the state's random number."""
     return (mixed(state) >> _11) * _PART
 
 
-@njit(cache=True)
+@njit
 def below(state: Any, n: Any) -> Any:
     """A whole number from 0 to n - 1 (n below 2^32), by the state's random number."""
     return np.int64(((mixed(state) >> _32) * np.uint64(n)) >> _32)

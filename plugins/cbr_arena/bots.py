@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr.plugging import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance
@@ -116,7 +116,7 @@ def _raised(given: Any, count: int) -> NDArray[np.int64]:
     return np.zeros(count, np.int64) if given is None else _whole(given, count)
 
 
-@njit(cache=True)
+@njit
 def _draw(shares: Any, call: Any, raise_to: Any, drawn: Any, kind: Any) -> bool:
     """Make shares those of what is legal, in sum 1, and draw by them; False if they are none."""
     for i in range(len(shares)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.chance import key, step, unit
 
 #: The parts of a key that are kept for bots, and for what the arena draws in their place.
@@ -54,13 +54,13 @@ class Chance:
         return self._state
 
 
-@njit(cache=True)
+@njit
 def _begin(seed: Any, deal: Any, seat: Any, decision: Any, part: Any, state: Any) -> None:
     for i in range(len(deal)):
         state[i] = key(seed, deal[i], part + seat[i], decision[i])
 
 
-@njit(cache=True)
+@njit
 def _next(state: Any, out: Any) -> None:
     for i in range(len(state)):
         state[i] = step(state[i])

@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import CARD_KEYS, DECK, EMPTY, strength_of_key
 from cbr_holdem.chance import below, key, step
@@ -109,7 +109,7 @@ def all_in(rows: Ints, terms: Any, seed: int, deal: Ints) -> Floats:
     return out
 
 
-@njit(cache=True)
+@njit
 def _free_cards(r: Any, shown: Any, free: Any) -> Any:
     """Cards that are neither on the board nor in anybody's hand, into free [52]; how many."""
     gone = np.zeros(DECK, np.bool_)
@@ -125,7 +125,7 @@ def _free_cards(r: Any, shown: Any, free: Any) -> Any:
     return count
 
 
-@njit(cache=True)
+@njit
 def _runouts(r: Any, shown: Any, most: Any, state: Any, boards: Any) -> Any:
     """Full boards that begin with the cards that show, into boards [.., 5]; how many.
 
@@ -159,7 +159,7 @@ def _runouts(r: Any, shown: Any, most: Any, state: Any, boards: Any) -> Any:
     return most
 
 
-@njit(cache=True)
+@njit
 def _strengths(r: Any, boards: Any, count: Any, strength: Any) -> None:
     """Strength of every seat that is in on each board, into strength [.., seats]."""
     for b in range(count):
@@ -173,7 +173,7 @@ def _strengths(r: Any, boards: Any, count: Any, strength: Any) -> None:
                 strength[b, seat] = strength_of_key(full, hole, boards[b])
 
 
-@njit(cache=True)
+@njit
 def _look(r: Any, seed: Any, deal: Any, strength: Any) -> Any:
     """Draw run-outs of a table as it is now; how many."""
     boards = np.empty((_SOME, 5), np.int64)
@@ -183,7 +183,7 @@ def _look(r: Any, seed: Any, deal: Any, strength: Any) -> Any:
     return count
 
 
-@njit(cache=True)
+@njit
 def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
     """How often each seat wins among those who have not folded, ties shared, out [10]."""
     out[:] = 0.0
@@ -201,7 +201,7 @@ def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
     out /= count
 
 
-@njit(cache=True)
+@njit
 def _dealt(rows: Any, game: Any, seed: Any, deal: Any, followed: Any) -> None:
     strength, runouts, street, terms = followed
     now = np.empty(MOST_SEATS)
@@ -214,7 +214,7 @@ def _dealt(rows: Any, game: Any, seed: Any, deal: Any, followed: Any) -> None:
             terms[i, seat, _CARDS] = (now[seat] - 1.0 / r[SEATS]) * game[BIG_BLIND]
 
 
-@njit(cache=True)
+@njit
 def _moved(rows: Any, seed: Any, deal: Any, which: Any, followed: Any) -> None:
     strength, runouts, street, terms = followed
     was, now = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
@@ -231,7 +231,7 @@ def _moved(rows: Any, seed: Any, deal: Any, which: Any, followed: Any) -> None:
             terms[i, seat, r[STREET]] += pot * (now[seat] - was[seat])
 
 
-@njit(cache=True)
+@njit
 def _drew(rows: Any, game: Any, which: Any, shares: Any, kind: Any, to: Any, followed: Any) -> None:
     strength, runouts, _street, terms = followed
     stays, leaves = np.empty(MOST_SEATS), np.empty(MOST_SEATS)
@@ -259,7 +259,7 @@ def _drew(rows: Any, game: Any, which: Any, shares: Any, kind: Any, to: Any, fol
             terms[i, seat, _AFTER if r[STREET] else _BEFORE] += value[kind[i]] - expected
 
 
-@njit(cache=True)
+@njit
 def _all_in(rows: Any, terms: Any, seed: Any, deal: Any, out: Any) -> None:
     boards = np.empty((_MANY, 5), np.int64)
     for i in range(len(rows)):

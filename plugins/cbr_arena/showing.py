@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr.typing import Ints
 from cbr_holdem.cards import UNKNOWN
 from cbr_holdem.table import (
@@ -40,7 +40,7 @@ def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
     return out
 
 
-@njit(cache=True)
+@njit
 def _as_seen(rows: Any, table: Any, seat: Any, out: Any) -> None:
     for i in range(len(table)):
         r, seen = rows[table[i]], out[i]
@@ -73,7 +73,7 @@ def counted(rows: Ints, player: Ints, players: int) -> Ints:
     return out
 
 
-@njit(cache=True)
+@njit
 def _count(rows: Any, player: Any, out: Any) -> None:
     for i in range(len(rows)):
         r = rows[i]

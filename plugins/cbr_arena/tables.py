@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Ints
 from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, memory_of, tell
 from cbr_arena.chance import Chance
@@ -174,7 +174,7 @@ def _cards_of(seed: int, deal: Ints, need: int) -> NDArray[np.uint8]:
     return np.concatenate([decks(seed, int(one), 1, need) for one in single])[again]
 
 
-@njit(cache=True)
+@njit
 def _step(rows: Any, terms: Any, going: Any, kind: Any, to: Any) -> Any:
     """One action at each table; says where it was not legal, and a check or fold was played."""
     wrong = np.zeros(len(going), np.bool_)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_bots.loki_constants import WAIT
 from cbr_holdem.table import BET_SIZES, DEAD, FOLD, MOST_RAISES, POST, RAISE, SEATS, unpacked
 
@@ -37,7 +37,7 @@ SMALL_BLIND = 12
 DESCRIBED = 13
 
 
-@njit(cache=True)
+@njit
 def begin(line: Any, r: Any) -> None:
     """The line of a table's hand before the first move."""
     line[:] = 0
@@ -57,7 +57,7 @@ def begin(line: Any, r: Any) -> None:
             line[SMALL_] = seat
 
 
-@njit(cache=True)
+@njit
 def on_street(line: Any, street: Any) -> None:
     """Go on to a street, if the line is not there yet."""
     while line[STREET_] < street:
@@ -68,7 +68,7 @@ def on_street(line: Any, street: Any) -> None:
         line[BET_ : BET_ + 10] = 0
 
 
-@njit(cache=True)
+@njit
 def take(line: Any, move: Any) -> None:
     """Follow one move, packed as in the history of a table."""
     street, seat, kind, amount = unpacked(move)
@@ -89,7 +89,7 @@ def take(line: Any, move: Any) -> None:
         line[PAID_] |= 1 << seat
 
 
-@njit(cache=True)
+@njit
 def _decide_first(line: Any, seat: Any, wait: Any) -> None:
     """What a strategy before the flop is chosen by, at the first decision."""
     n = line[SEATS_]
@@ -105,7 +105,7 @@ def _decide_first(line: Any, seat: Any, wait: Any) -> None:
     line[POSITION_ + seat] = n - 1 - seat if seat > 1 else 0
 
 
-@njit(cache=True)
+@njit
 def describe(line: Any, seat: Any, terms: Any, k: Any, out: Any) -> None:
     """The decision of a seat, out [DESCRIBED]."""
     street = line[STREET_]

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Ints
 from cbr_holdem.cards import DECK, FLUSH_STRENGTH, HANDS, RANK_NUMBERS, few_strength, seven_strength
 from cbr_holdem.strength import hand_number
@@ -82,12 +82,12 @@ class Boards:
         return found[again].reshape(sets.shape)
 
 
-@njit(cache=True)
+@njit
 def _by_ranks(key: Any, cards: Any) -> Any:
     return seven_strength(key) if cards == 7 else few_strength(key)
 
 
-@njit(cache=True)
+@njit
 def _evaluate(
     key: Any, cards: Any, suit: Any, mask: Any, blocked: Any, plain: Any, out: Any
 ) -> None:
@@ -115,7 +115,7 @@ def _evaluate(
                 out[h] = max(out[h], FLUSH_STRENGTH[full])
 
 
-@njit(cache=True)
+@njit
 def _shares(strength: Any, bins: Any, share: Any) -> Any:
     """What part of the others each hand beats, ties being half; how many hands there are."""
     bins[:] = 0
@@ -133,7 +133,7 @@ def _shares(strength: Any, bins: Any, share: Any) -> Any:
     return count
 
 
-@njit(cache=True)
+@njit
 def _held(blocked: Any) -> Any:
     """How many hands are left of each pair of ranks, [13, 13]."""
     left = np.zeros(13, np.int64)
@@ -147,7 +147,7 @@ def _held(blocked: Any) -> Any:
     return out
 
 
-@njit(cache=True)
+@njit
 def _shares_by_ranks(
     key: Any,
     cards: Any,
@@ -213,7 +213,7 @@ def _shares_by_ranks(
         bins[levels[level]] = 0
 
 
-@njit(cache=True)
+@njit
 def _without_own(
     rank: Any, s: Any, suits: Any, blocked: Any, share: Any, later: Any, seen: Any, ppot: Any
 ) -> None:
@@ -230,7 +230,7 @@ def _without_own(
                 ppot[h] -= max(np.float32(0.0), later[h] - share[h])
 
 
-@njit(cache=True)
+@njit
 def _fill(
     cards: Any, strength: Any, order: Any, share: Any, ppot: Any, bins: Any, plain: Any, later: Any
 ) -> Any:
@@ -301,7 +301,7 @@ def _fill(
     return count
 
 
-@njit(cache=True)
+@njit
 def _fill_all(sets: Any, first: Any, values: Any) -> None:
     """The values of boards (sets of cards as bits) into the slots from `first` on."""
     bins = np.zeros(_STRENGTHS, np.int32)
@@ -327,7 +327,7 @@ def _fill_all(sets: Any, first: Any, values: Any) -> None:
         )
 
 
-@njit(cache=True)
+@njit
 def against(weight: Any, strength: Any, order: Any, count: Any, out: Any) -> None:
     """Hand strength of every hand against one opponent with these weights [1326], the cards of the
     hand itself being out: one way through the order, with sums for each card."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_arena import Chance, Triples
 from cbr_bots.board_values import Boards
@@ -130,7 +130,7 @@ def once(rows: Ints, luck: NDArray[np.uint64] | None = None) -> tuple[Ints, Ints
     return single, again.reshape(-1)
 
 
-@njit(cache=True)
+@njit
 def _keys(rows: Any, out: Any) -> None:
     for i in range(len(rows)):
         r = rows[i]
@@ -151,7 +151,7 @@ def board_sets(rows: Ints) -> Ints:
     return out
 
 
-@njit(cache=True)
+@njit
 def _board_sets(rows: Any, out: Any) -> None:
     for i in range(len(rows)):
         found = np.int64(0)
@@ -161,14 +161,14 @@ def _board_sets(rows: Any, out: Any) -> None:
                 out[i, place - 2] = found
 
 
-@njit(cache=True)
+@njit
 def own_hand(r: Any) -> Any:
     """Number of the hand of the player to act; -1 if it is not known."""
     one, two = r[HOLE + 2 * r[ACTOR]], r[HOLE + 2 * r[ACTOR] + 1]
     return hand_number(one, two) if one < DECK and two < DECK else np.int64(-1)
 
 
-@njit(cache=True)
+@njit
 def _own_triples(rows: Any, terms: Any, rules: Any, slots: Any, values: Any, out: Any) -> None:
     reading = blank_reading()
     every = np.empty((len(HANDS), 3))
@@ -179,7 +179,7 @@ def _own_triples(rows: Any, terms: Any, rules: Any, slots: Any, values: Any, out
         out[i] = every[h]
 
 
-@njit(cache=True)
+@njit
 def _all_triples(rows: Any, terms: Any, rules: Any, slots: Any, values: Any, out: Any) -> None:
     reading = blank_reading()
     for i in range(len(rows)):

@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
@@ -107,7 +107,7 @@ class Sim:
         return out[again]
 
 
-@njit(cache=True)
+@njit
 def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
     """How likely each seat is one who only checks and calls, by Bayes: `likely` is the chance that
     the formula player would have made its moves; -1 where one was a raise."""
@@ -117,7 +117,7 @@ def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
             out[seat] = prior / (prior + (1.0 - prior) * likely[seat])
 
 
-@njit(cache=True)
+@njit
 def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, powers: Any) -> None:
     """For each seat the power of `share` that is nearest to its strength against the field."""
     for seat in range(MOST_SEATS):
@@ -132,7 +132,7 @@ def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, pow
         powers[seat] = min(4.0, max(0.5, over / under))
 
 
-@njit(cache=True)
+@njit
 def _draw_stations(chances: Any, state: Any, stations: Any) -> Any:
     """Who only checks and calls in this trial; the state of chance after that."""
     for seat in range(MOST_SEATS):
@@ -159,7 +159,7 @@ class _Trial(NamedTuple):
     board: Any
 
 
-@njit(cache=True)
+@njit
 def _strength(r: Any, seat: Any, trial: Any, found: Any) -> None:
     """Strength and potential of a seat's hand on a board that is only supposed, into found [2]."""
     hole, board, shown = trial.hole, trial.board, BOARD_CARDS[r[STREET]]
@@ -173,7 +173,7 @@ def _strength(r: Any, seat: Any, trial: Any, found: Any) -> None:
     found[1] = quick_potential(hole, board[:shown]) if shown == 4 else 0.0
 
 
-@njit(cache=True)
+@njit
 def _play_out(r: Any, line: Any, terms: Any, k: Any, trial: Any, state: Any) -> None:
     """Play a table to its end by triples, but for those who only check and call."""
     now = np.zeros(DESCRIBED)
@@ -206,7 +206,7 @@ def _play_out(r: Any, line: Any, terms: Any, k: Any, trial: Any, state: Any) -> 
         take(line, last_move(r))
 
 
-@njit(cache=True)
+@njit
 def _simulate_all(
     rows: Any,
     terms: Any,

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from cbr.jit import njit
 from cbr_bots.betting_line import (
     BETS,
     COMMITTED,
@@ -60,19 +59,19 @@ from cbr_bots.loki_preflop import CALL1_, CALL2_, MAKE1_, MAKE2_, MAKE4_
 _NEVER = 9.0
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def reached(value: Any, threshold: Any, width: Any) -> Any:
     """How far a value is past a threshold that is smoothed to either side: 0 to 1."""
     return min(1.0, max(0.0, (value - threshold + width) / (2.0 * width)))
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def _past(value: Any, begin: Any, slope: Any) -> Any:
     """The same, by where the line begins and how it rises."""
     return min(1.0, max(0.0, (value - begin) * slope))
 
 
-@njit(cache=True)
+@njit
 def _legal(fold: Any, call: Any, now: Any, k: Any) -> Any:
     """The triple, with a little of everything; nobody folds for nothing or raises past the cap."""
     slip, raised = k[SLIP], k[SLIP_RAISE]
@@ -88,7 +87,7 @@ def _legal(fold: Any, call: Any, now: Any, k: Any) -> Any:
     return fold, call, raises
 
 
-@njit(cache=True)
+@njit
 def before_flop(income: Any, now: Any, style: Any, k: Any) -> Any:
     """The triple of a hand by its income rate in the group of expected players."""
     group, position, width = int(now[GROUP]), now[POSITION], k[INCOME_WIDTH]
@@ -106,7 +105,7 @@ def before_flop(income: Any, now: Any, style: Any, k: Any) -> Any:
     return _legal(1.0 - plays, plays - raises, now, k)
 
 
-@njit(cache=True)
+@njit
 def plan(now: Any, k: Any) -> Any:
     """What the rules come to at a decision after the flop, for `planned`: numbers only, thresholds
     as where their lines begin and how they rise."""
@@ -158,7 +157,7 @@ def plan(now: Any, k: Any) -> Any:
     )
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def planned(hs: Any, ppot: Any, p: Any) -> Any:
     """The triple of a hand at a planned decision: `hs` against all opponents, `ppot` potential."""
     (
@@ -201,7 +200,7 @@ def planned(hs: Any, ppot: Any, p: Any) -> Any:
     return fold, 1.0 - fold - raises, raises
 
 
-@njit(cache=True)
+@njit
 def after_flop(hs: Any, ppot: Any, now: Any, k: Any) -> Any:
     """The triple of a hand: `hs` against all opponents now, `ppot` its potential."""
     return planned(hs, ppot, plan(now, k))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.table import (
     ACTOR,
     CALL,
@@ -40,7 +40,7 @@ HABITS = (0.2, 0.3)
 TRUST = 10
 
 
-@njit(cache=True)
+@njit
 def learn(tables: Any, seats: Any, seen: Any) -> None:
     """Count what the others did in hands that are over, into seen [n, 10, 4]."""
     for i in range(len(tables)):
@@ -65,12 +65,12 @@ def learn(tables: Any, seats: Any, seen: Any) -> None:
                 bets[who] += amount
 
 
-@njit(cache=True)
+@njit
 def _share(part: Any, whole: Any, habit: Any) -> Any:
     return (part + TRUST * habit) / (whole + TRUST)
 
 
-@njit(cache=True)
+@njit
 def recall(tables: Any, seen: Any, out: Any) -> Any:
     """Of the opponents who are in at tables [n, WIDTH]: the chance that all of them fold to a bet,
     their bets and raises of this round, and how conservative they are, into out [n, 3]; and how

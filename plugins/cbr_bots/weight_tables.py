@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_bots.betting_line import (
     DESCRIBED,
     GROUP,
@@ -65,7 +65,7 @@ class Reading(NamedTuple):
     space: Any
 
 
-@njit(cache=True)
+@njit
 def blank_reading() -> Any:
     """Room for the reading of one table after the other."""
     return Reading(
@@ -76,7 +76,7 @@ def blank_reading() -> Any:
     )
 
 
-@njit(cache=True)
+@njit
 def factor(value: Any, threshold: Any, spread: Any, floor: Any) -> Any:
     """Loki-1: what a hand of this value is multiplied by after an action with this threshold.
 
@@ -86,7 +86,7 @@ def factor(value: Any, threshold: Any, spread: Any, floor: Any) -> Any:
     return min(1.0, max(floor, (value - threshold + spread) / (2.0 * spread)))
 
 
-@njit(cache=True)
+@njit
 def weighed(weight: Any, share: Any, doubt: Any, floor: Any) -> Any:
     """Loki-2: a weight after an action that the hand takes in this share of cases; `doubt` is how
     much of an action has nothing to do with the hand.
@@ -97,7 +97,7 @@ def weighed(weight: Any, share: Any, doubt: Any, floor: Any) -> Any:
     return max(floor, weight * (doubt + (1.0 - doubt) * share))
 
 
-@njit(cache=True)
+@njit
 def threshold(kind: Any, now: Any) -> Any:
     """The part of hands below those that act so, by the published frequencies; -1 for a check."""
     due = 0 if now[TO_CALL] <= 0 else (1 if now[TO_CALL] <= now[SIZE] else 2)
@@ -106,7 +106,7 @@ def threshold(kind: Any, now: Any) -> Any:
     return FREQUENCIES[due, FOLD] if due else -1.0
 
 
-@njit(cache=True)
+@njit
 def field_strength(
     weights: Any, seat: Any, line: Any, slot: Any, values: Any, field: Any, out: Any
 ) -> None:
@@ -120,19 +120,19 @@ def field_strength(
     against(field, values.strength[slot], values.order[slot], values.hands[slot], out)
 
 
-@njit(cache=True)
+@njit
 def _doubt(kind: Any, now: Any, k: Any) -> Any:
     if kind == RAISE:
         return k[DOUBT]
     return k[DOUBT_CALL] if now[TO_CALL] > 0 else k[DOUBT_CHECK]
 
 
-@njit(cache=True)
+@njit
 def _entry(triple: Any, kind: Any) -> Any:
     return triple[0] if kind == FOLD else (triple[1] if kind == CALL else triple[2])
 
 
-@njit(cache=True)
+@njit
 def _keep(weights: Any, floor: Any) -> None:
     """The best hand has weight 1, and none less than the floor."""
     most = weights[0]
@@ -143,7 +143,7 @@ def _keep(weights: Any, floor: Any) -> None:
         weights[h] = max(floor, weights[h] * scale)
 
 
-@njit(cache=True)
+@njit
 def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
     """The same for hands on a board: those that hold a card of it stay at 0."""
     _keep(weights, floor)
@@ -152,7 +152,7 @@ def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
             weights[h] = 0.0
 
 
-@njit(cache=True)
+@njit
 def _powers(hs: Any, opponents: Any, out: Any) -> None:
     """Hand strengths against so many opponents who are alike."""
     out[:] = hs
@@ -161,14 +161,14 @@ def _powers(hs: Any, opponents: Any, out: Any) -> None:
             out[h] *= hs[h]
 
 
-@njit(cache=True)
+@njit
 def _usual(kind: Any, now: Any) -> Any:
     """How often a player acts so by the published frequencies."""
     due = 0 if now[TO_CALL] <= 0 else (1 if now[TO_CALL] <= now[SIZE] else 2)
     return FREQUENCIES[due, kind]
 
 
-@njit(cache=True)
+@njit
 def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
     """Weights [169] of a player after a move before the flop; how likely the move was."""
     incomes, sizes, k = rules.incomes, rules.sizes, rules.constants
@@ -192,7 +192,7 @@ def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
     return part / whole
 
 
-@njit(cache=True)
+@njit
 def _weigh_hands(
     weights: Any, kind: Any, now: Any, rules: Any, slot: Any, values: Any, hs: Any, space: Any
 ) -> Any:
@@ -226,7 +226,7 @@ def _weigh_hands(
     return part / whole
 
 
-@njit(cache=True)
+@njit
 def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any) -> None:
     """Go through the moves of a table (a row) and fill a reading.
 
@@ -268,7 +268,7 @@ def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any
         take(line, move)
 
 
-@njit(cache=True)
+@njit
 def _show(
     classes: Any, weights: Any, class_of: Any, inside: Any, strength: Any, first: Any
 ) -> None:
@@ -281,7 +281,7 @@ def _show(
                 weights[seat, h] = weight if strength[h] else 0.0
 
 
-@njit(cache=True)
+@njit
 def triples(
     seat: Any,
     terms: Any,

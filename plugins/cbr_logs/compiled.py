@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from cbr.jit import njit
 
 _MINUS, _ZERO = ord("-"), ord("0")
 
 
-@njit(cache=True)
+@njit
 def put_bytes(given: Any, out: Any, at: Any) -> Any:
     """Write bytes; where they end."""
     for i in range(len(given)):
@@ -17,14 +17,14 @@ def put_bytes(given: Any, out: Any, at: Any) -> Any:
     return at + len(given)
 
 
-@njit(cache=True)
+@njit
 def put_byte(sign: Any, out: Any, at: Any) -> Any:
     """Write one byte; the place after it."""
     out[at] = sign
     return at + 1
 
 
-@njit(cache=True)
+@njit
 def put_whole(amount: Any, out: Any, at: Any) -> Any:
     """Write a whole number in decimals; where it ends."""
     if amount < 0:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.compiled import put_byte, put_bytes, put_whole
 
@@ -65,7 +65,7 @@ class _Hand(NamedTuple):
     shown: Any
 
 
-@njit(cache=True)
+@njit
 def _fields(text: Any, i: Any, first: Any, last: Any) -> Any:
     """Where the fields of a line are; how many (-1: too many), and where the next line begins."""
     count = 0
@@ -85,7 +85,7 @@ def _fields(text: Any, i: Any, first: Any, last: Any) -> Any:
     return count, i + 1
 
 
-@njit(cache=True)
+@njit
 def _number(text: Any, first: Any, last: Any) -> Any:
     """A whole number; -1 if it is none."""
     if first == last or last - first > 12:
@@ -98,7 +98,7 @@ def _number(text: Any, first: Any, last: Any) -> Any:
     return found
 
 
-@njit(cache=True)
+@njit
 def _same(text: Any, a: Any, a_end: Any, b: Any, b_end: Any) -> Any:
     if a_end - a != b_end - b:
         return False
@@ -108,12 +108,12 @@ def _same(text: Any, a: Any, a_end: Any, b: Any, b_end: Any) -> Any:
     return same
 
 
-@njit(cache=True)
+@njit
 def _card(text: Any, first: Any, last: Any) -> Any:
     return last - first == 2 and _RANKS[text[first]] and _SUITS[text[first + 1]]
 
 
-@njit(cache=True)
+@njit
 def _convert(text: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
     """Write the hand into `out`; its length, or 0 if something is not in order."""
     first = np.empty(_MOST_FIELDS, np.int64)
@@ -156,7 +156,7 @@ def _convert(text: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
     return _write(hand, at_end, pot, game, small, big, out)
 
 
-@njit(cache=True)
+@njit
 def _read_players(hand: Any, i: Any, r_first: Any, r_last: Any) -> Any:
     """Fill starts, ends and shown of a hand from the lines of its players, which begin at i; false
     if one is not in order. `r_first` and `r_last` are the fields of the roster."""
@@ -183,7 +183,7 @@ def _read_players(hand: Any, i: Any, r_first: Any, r_last: Any) -> Any:
     return i > len(text)  # else there are more lines than players
 
 
-@njit(cache=True)
+@njit
 def _play(text: Any, seat: Any, starts: Any, ends: Any, moves: Any, counts: Any) -> Any:
     """A player's actions by street; whether he posted, and is out at the end; -1: not in order."""
     posted = False
@@ -213,7 +213,7 @@ def _play(text: Any, seat: Any, starts: Any, ends: Any, moves: Any, counts: Any)
     return int(posted), int(out)
 
 
-@njit(cache=True)
+@njit
 def _write(hand: Any, at_end: Any, pot: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
     """Write the hand into `out`; its length, or 0 if something is not in order. By its line of hdb
     so many players are in at the end, and so much is in the pot."""
@@ -255,7 +255,7 @@ def _write(hand: Any, at_end: Any, pot: Any, game: Any, small: Any, big: Any, ou
     return at - 1
 
 
-@njit(cache=True)
+@njit
 def _read_actions(hand: Any, at_end: Any, pot: Any, moves: Any, counts: Any) -> Any:
     """The actions of all players into moves [4, seats, ..] and counts [4, seats]; whether the
     second posted a blind, or -1 if something is not in order or the amounts do not add up."""
@@ -284,7 +284,7 @@ def _read_actions(hand: Any, at_end: Any, pot: Any, moves: Any, counts: Any) -> 
     return second
 
 
-@njit(cache=True)
+@njit
 def _write_cards(hand: Any, out: Any, at: Any) -> Any:
     """Write the holes and the board; where they end, or -1 if a card is none."""
     text, first, last, seats, board, starts, ends, shown = hand
@@ -300,7 +300,7 @@ def _write_cards(hand: Any, out: Any, at: Any) -> Any:
     return put_byte(_TAB, out, at)
 
 
-@njit(cache=True)
+@njit
 def _write_actions(moves: Any, counts: Any, reached: Any, second: Any, out: Any, at: Any) -> Any:
     """Write the actions of the streets that were reached, in turn round the table."""
     seats = counts.shape[1]

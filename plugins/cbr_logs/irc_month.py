@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue, Raw, Skipped
 from cbr.files import BROKEN, open_bytes
+from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.irc_files import LONGEST, file_in
 
@@ -177,4 +177,4 @@ def _gather_lines(text: Any, starts: Any, lengths: Any, first: Any, count: Any) 
     return found[:at], ends
 
 
-_scan, _gather = njit(cache=True)(_scan_lines), njit(cache=True)(_gather_lines)
+_scan, _gather = njit(_scan_lines), njit(_gather_lines)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_logs.compiled import put_byte, put_whole
 
 _QUOTE, _HASH, _ASK, _SPACE, _COMMA = (ord(sign) for sign in "'#? ,")
@@ -29,7 +29,7 @@ class Played(NamedTuple):
     decimals: Any
 
 
-@njit(cache=True)
+@njit
 def amount_at(text: Any, i: Any, stop: Any) -> Any:
     """A decimal as a whole number, how many decimals it has (-1 if it is none), where it ends."""
     sign = np.int64(1)
@@ -55,7 +55,7 @@ def amount_at(text: Any, i: Any, stop: Any) -> Any:
     return sign * amount, np.int64(max(after, 0)), i
 
 
-@njit(cache=True)
+@njit
 def play(text: Any, i: Any, stop: Any, played: Any) -> Any:
     """Cards and moves of a list of actions; the length of the moves, -1 if one is not usual.
 
@@ -103,7 +103,7 @@ def play(text: Any, i: Any, stop: Any, played: Any) -> Any:
     return at
 
 
-@njit(cache=True)
+@njit
 def _quoted(text: Any, i: Any, stop: Any) -> Any:
     """Where the next action of a list begins and ends, and where the one after it begins; an empty
     one if the list is not in the usual form."""
@@ -125,7 +125,7 @@ def _quoted(text: Any, i: Any, stop: Any) -> Any:
     return i + 1, end, after
 
 
-@njit(cache=True)
+@njit
 def _deal(text: Any, a: Any, end: Any, holes: Any, board: Any, cards: Any) -> Any:
     """Cards dealt, `d dh p1 AhKs` or `d db Ah5sAc`; the letters of the board, -1 if not usual."""
     size = end - a
@@ -155,7 +155,7 @@ def _deal(text: Any, a: Any, end: Any, holes: Any, board: Any, cards: Any) -> An
     return cards
 
 
-@njit(cache=True)
+@njit
 def _show(text: Any, a: Any, end: Any, hole: Any) -> Any:
     """Cards shown, `sm`, `sm -`, `sm AhKs` or `sm ????`, into hole [4]; false if not usual."""
     if end - a < 2 or text[a + 1] != _M:
@@ -174,7 +174,7 @@ def _show(text: Any, a: Any, end: Any, hole: Any) -> Any:
     return True
 
 
-@njit(cache=True)
+@njit
 def _act(text: Any, a: Any, end: Any, decimals: Any, moves: Any, at: Any) -> Any:
     """Write an action, `f`, `cc` or `cbr 40`, into the moves; where it ends, -1 if not usual."""
     if text[a] == _F and end - a == 1:
@@ -194,7 +194,7 @@ def _act(text: Any, a: Any, end: Any, decimals: Any, moves: Any, at: Any) -> Any
     return put_whole(amount, moves, put_byte(_R, moves, at))
 
 
-@njit(cache=True)
+@njit
 def _seat(text: Any, i: Any, stop: Any) -> Any:
     """The seat of `p3 `, and where what follows begins; -1 if it is none."""
     if text[i] != _P or i + 1 >= stop or not _ZERO < text[i + 1] <= _NINE:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.compiled import put_byte, put_bytes, put_whole
 from cbr_logs.phh_actions import Played, amount_at, play
@@ -85,7 +85,7 @@ class _Money(NamedTuple):
     digits: Any
 
 
-@njit(cache=True)
+@njit
 def _convert(text: Any, out: Any) -> Any:
     """Write the hand into `out`; its length, or 0 if the text is not in the usual form."""
     start = np.full(len(_KEY_LENGTHS), -1, np.int64)
@@ -156,7 +156,7 @@ def _convert(text: Any, out: Any) -> Any:
     return _write(text, start, stop, money, played, length, out)
 
 
-@njit(cache=True)
+@njit
 def _find_values(text: Any, start: Any, stop: Any) -> Any:
     """Where the values of the keys are; false if a line is not `key = value` in the usual form."""
     i = 0
@@ -195,7 +195,7 @@ def _find_values(text: Any, start: Any, stop: Any) -> Any:
     return start[_VARIANT] >= 0 and start[_ACTIONS] >= 0 and start[_PLAYERS] >= 0
 
 
-@njit(cache=True)
+@njit
 def _is(text: Any, start: Any, stop: Any, word: Any) -> Any:
     """Whether a value is this word in quotes."""
     if stop - start != len(word) + 2 or text[start] != _QUOTE or text[stop - 1] != _QUOTE:
@@ -206,7 +206,7 @@ def _is(text: Any, start: Any, stop: Any, word: Any) -> Any:
     return same
 
 
-@njit(cache=True)
+@njit
 def _list(text: Any, i: Any, stop: Any, numbers: Any, places: Any) -> Any:
     """A list of amounts; how many they are, -1 if it is something else."""
     if text[i] != _OPEN or text[stop - 1] != _CLOSE:
@@ -228,7 +228,7 @@ def _list(text: Any, i: Any, stop: Any, numbers: Any, places: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@njit
 def _row(numbers: Any, out: Any, at: Any) -> Any:
     for i in range(len(numbers)):
         if i:
@@ -238,7 +238,7 @@ def _row(numbers: Any, out: Any, at: Any) -> Any:
     return at
 
 
-@njit(cache=True)
+@njit
 def _write(text: Any, start: Any, stop: Any, money: Any, played: Any, length: Any, out: Any) -> Any:
     """The fields in the order of `Hand.text`; 0 if players or number are not usual."""
     at = _write_number(text, start[_HAND], stop[_HAND], out)
@@ -270,7 +270,7 @@ def _write(text: Any, start: Any, stop: Any, money: Any, played: Any, length: An
     return _names(text, start[_PLAYERS], stop[_PLAYERS], seats, out, at)
 
 
-@njit(cache=True)
+@njit
 def _write_number(text: Any, first: Any, last: Any, out: Any) -> Any:
     """The number of the hand, if it has one; where it ends, -1 if it is not usual."""
     if first < 0:
@@ -288,7 +288,7 @@ def _write_number(text: Any, first: Any, last: Any, out: Any) -> Any:
     return put_bytes(text[first:last], out, 0)
 
 
-@njit(cache=True)
+@njit
 def _write_game(money: Any, out: Any, at: Any) -> Any:
     """The game, as `game_text` has it."""
     limit, seats, numbers, bets, digits = money
@@ -313,7 +313,7 @@ def _write_game(money: Any, out: Any, at: Any) -> Any:
     return at
 
 
-@njit(cache=True)
+@njit
 def _names(text: Any, i: Any, stop: Any, seats: Any, out: Any, at: Any) -> Any:
     """The players, a tab before each; where they end, 0 if they are not usual."""
     if text[i] != _OPEN or text[stop - 1] != _CLOSE:

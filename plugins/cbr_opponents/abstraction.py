@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.situation import SHARES, size_of
 from cbr_holdem.strength import RANKED, count_now, hand_number, hand_ranks, quick_potential
@@ -126,13 +126,13 @@ def shifted_strengths(factor: float) -> NDArray[np.uint8]:
     return np.asarray(shifted.round().clip(0, 255), np.uint8)
 
 
-@njit(cache=True)
+@njit
 def context(r: Any, terms: Any) -> Any:
     """The context of the decision at a table."""
     return context_given_raiser(r, terms, last_to_raise(r))
 
 
-@njit(cache=True)
+@njit
 def context_given_raiser(r: Any, terms: Any, raiser: Any) -> Any:
     """`context`, where the seat that raised last is known already."""
     opponents = r[PLAYERS] - 1
@@ -142,7 +142,7 @@ def context_given_raiser(r: Any, terms: Any, raiser: Any) -> Any:
     return (price * _OPPONENT_CLASSES + opponent_class) * _INITIATIVES + int(raiser == r[ACTOR])
 
 
-@njit(cache=True)
+@njit
 def last_to_raise(r: Any) -> Any:
     """The seat that made the last raise of the hand, or -1."""
     for m in range(r[MOVES] - 1, -1, -1):
@@ -152,7 +152,7 @@ def last_to_raise(r: Any) -> Any:
     return np.int64(-1)
 
 
-@njit(cache=True)
+@njit
 def _price_class(r: Any, terms: Any) -> Any:
     """The class of the price of a call: 0 if there is nothing to call."""
     street, call = r[STREET], to_call(r)
@@ -167,7 +167,7 @@ def _price_class(r: Any, terms: Any) -> Any:
     return 1 + np.searchsorted(_PRICES[min(street, 1)], call / unit_of, "right")
 
 
-@njit(cache=True)
+@njit
 def packed_strength(hole: Any, board: Any, shown: Any, counts: Any) -> Any:
     """Strength of two cards on a board (uint8 [2] and [5], of which so many are shown), 0 to 255 in
     the lowest byte, and potential in the next; `counts` [3] is working space."""
@@ -181,7 +181,7 @@ def packed_strength(hole: Any, board: Any, shown: Any, counts: Any) -> Any:
     return np.int64(255.0 * strength) | np.int64(min(255.0, _POTENTIAL_STEPS * potential)) << 8
 
 
-@njit(cache=True)
+@njit
 def hand_class(street: Any, strength: Any) -> Any:
     """The hand class of a packed strength."""
     if street == 0:
@@ -189,7 +189,7 @@ def hand_class(street: Any, strength: Any) -> Any:
     return 3 * _STRENGTH_CLASS[strength & 255] + _POTENTIAL_CLASS[strength >> 8]
 
 
-@njit(cache=True)
+@njit
 def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
     """The amount to which a raise by a share of the pot goes, moved into the legal limits."""
     call = to_call(r)
@@ -197,7 +197,7 @@ def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
     return min(most, max(least, wanted))
 
 
-@njit(cache=True)
+@njit
 def actor_strength(r: Any, known: Any, cards: Any) -> Any:
     """The packed strength of the actor's hand. `known` [10, 4] keeps the strengths found before by
     seat and street, -1 elsewhere; `cards` is working space (see `simulation.Workspace`)."""
@@ -211,7 +211,7 @@ def actor_strength(r: Any, known: Any, cards: Any) -> Any:
     return known[seat, street]
 
 
-@njit(cache=True)
+@njit
 def sample_move(chances: Any, uniform: Any) -> Any:
     """The move that a uniform number from 0 to 1 draws from chances [moves]."""
     move = 0
@@ -221,7 +221,7 @@ def sample_move(chances: Any, uniform: Any) -> Any:
     return move
 
 
-@njit(cache=True)
+@njit
 def play_move(r: Any, terms: Any, sizes: Any, move: Any) -> None:
     """Play a move at a table. Where no raise is legal, a raise becomes a call."""
     if move < RAISE:
@@ -234,7 +234,7 @@ def play_move(r: Any, terms: Any, sizes: Any, move: Any) -> None:
         act(r, terms, RAISE, raised_to(r, least, most, sizes[move - RAISE]))
 
 
-@njit(cache=True)
+@njit
 def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
     """Mark in `legal` [moves] the moves that are legal at a table and differ from one another.
 
@@ -251,7 +251,7 @@ def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
             before = amount
 
 
-@njit(cache=True)
+@njit
 def move_of(r: Any, terms: Any, kind: Any, amount: Any, moves: Any) -> Any:
     """The move, out of so many, to which an action about to be played belongs."""
     if kind != RAISE or moves == RAISE + 1:

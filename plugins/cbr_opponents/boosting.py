@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 
 Bytes = NDArray[np.uint8]
@@ -91,7 +91,7 @@ def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
     return gradient, chances * (1.0 - chances)
 
 
-@njit(cache=True)
+@njit
 def _grow(features: Any, gradient: Any, curve: Any, bins: Any, feature: Any, cut: Any) -> None:
     """Choose feature and cut of each level of a tree, those with the largest gain."""
     n, count = features.shape
@@ -128,7 +128,7 @@ def _grow(features: Any, gradient: Any, curve: Any, bins: Any, feature: Any, cut
             leaf[i] |= np.int64(features[i, feature[level]] > cut[level]) << level
 
 
-@njit(cache=True)
+@njit
 def leaf_of(features: Any, feature: Any, cut: Any) -> Any:
     """The leaf of one decision in a tree."""
     leaf = 0
@@ -137,7 +137,7 @@ def leaf_of(features: Any, feature: Any, cut: Any) -> Any:
     return leaf
 
 
-@njit(cache=True)
+@njit
 def _fill(features: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf: Any) -> None:
     """Fill in what the leaves add to the logarithms of chances: a Newton step."""
     weight = np.zeros_like(leaf)
@@ -148,7 +148,7 @@ def _fill(features: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf
     leaf *= _RATE / (weight + _SHRINKAGE)
 
 
-@njit(cache=True)
+@njit
 def _add(features: Any, feature: Any, cut: Any, leaf: Any, log: Any) -> None:
     """Add a tree to the logarithms of chances [n, moves]."""
     for i in range(len(features)):

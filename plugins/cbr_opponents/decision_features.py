@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.cards import RANKS
 from cbr_holdem.strength import RANKED
 from cbr_holdem.table import (
@@ -63,7 +63,7 @@ def _preflop_cards() -> NDArray[np.int64]:
 _CARDS = _preflop_cards()
 
 
-@njit(cache=True)
+@njit
 def decision_features(r: Any, terms: Any, raiser: Any, strength: Any, out: Any) -> None:
     """Features of the decision at a table, into `out` uint8 [FEATURES]; `raiser` is the seat of the
     last raise or -1, `strength` the packed strength of the actor's hand."""

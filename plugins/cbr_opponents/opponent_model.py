@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats
 from cbr_holdem.table import STREET
 from cbr_opponents.abstraction import (
@@ -78,7 +78,7 @@ class OpponentModel(NamedTuple):
         )
 
 
-@njit(cache=True)
+@njit
 def move_chances(
     r: Any, terms: Any, strength: Any, model: OpponentModel, features: Any, out: Any
 ) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.cards import HANDS
 from cbr_opponents.abstraction import packed_strength
 from cbr_opponents.opponent_model import OpponentModel, move_chances
@@ -23,7 +23,7 @@ _FLOOR = 1e-4
 STRENGTHS = 1 << 16
 
 
-@njit(cache=True)
+@njit
 def hand_strengths(board: Any, shown: Any, out: Any) -> None:
     """The packed strength of every hand on a board uint8 [5] with so many cards shown, into `out`
     [1326]; -1 where the hand shares a card with the board."""
@@ -36,7 +36,7 @@ def hand_strengths(board: Any, shown: Any, out: Any) -> None:
         out[h] = packed_strength(hole, board, shown, counts) if free else -1
 
 
-@njit(cache=True)
+@njit
 def update_range(
     weights: Any,
     strengths: Any,

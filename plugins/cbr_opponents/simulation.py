@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.chance import step, unit
 from cbr_holdem.table import ACTOR, MOST_SEATS, STREET
 from cbr_opponents.abstraction import (
@@ -43,7 +43,7 @@ class Workspace(NamedTuple):
     chances: Any
 
 
-@njit(cache=True)
+@njit
 def workspace(moves: Any) -> Any:
     """A `Workspace` for so many moves."""
     known = np.full((MOST_SEATS, 4), -1, np.int64)
@@ -51,7 +51,7 @@ def workspace(moves: Any) -> Any:
     return Workspace(known, cards, np.zeros(FEATURES, np.uint8), np.empty(moves))
 
 
-@njit(cache=True)
+@njit
 def play_out(r: Any, terms: Any, hero: Any, strategies: Strategies, state: Any, space: Any) -> None:
     """Play a table to its end, the seat `hero` by its own strategy; `space` is a `Workspace`."""
     others, own, sizes = strategies

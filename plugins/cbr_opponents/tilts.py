@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from cbr.jit import njit
 from cbr_holdem.table import CALL, RAISE
 
 
@@ -36,7 +35,7 @@ TILTS = (
 )
 
 
-@njit(cache=True)
+@njit
 def tilt_raises(chances: Any, calls_raised: Any, raises_called: Any) -> None:
     """Move a share of the chance of a call to raises, and back, in `chances` [moves]; sizes keep
     their proportions."""

@@ -85,7 +85,7 @@ def test_the_order_of_the_ranks_is_that_of_seven_players() -> None:
 
 
 def test_bad_questions() -> None:
-    with pytest.raises(BadValue, match="'AKx' is no class"):
+    with pytest.raises(BadValue, match="'AKx' is not a class"):
         preflop_odds("AKx", 1)
     with pytest.raises(BadValue, match="10 opponents; the table has 1 to 9"):
         preflop_odds("AA", 10)

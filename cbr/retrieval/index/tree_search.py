@@ -16,9 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 
 #: Found vectors that are held at a time, for all targets together.
@@ -78,7 +78,7 @@ def first_step(reach: tuple[float, float, float]) -> float:
     return most / 4 if math.isfinite(cap) else most + 1e-6
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sufficient(lost, reach):  # type: ignore[no-untyped-def]
     """When a search with this loss is complete: so many cases above so high a similarity.
 
@@ -95,7 +95,7 @@ def _sufficient(lost, reach):  # type: ignore[no-untyped-def]
     return 1.0, above - 1e-6
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
     """How much a vector may lose next, when so many cases were found."""
     above, cap, fallback = reach
@@ -109,7 +109,7 @@ def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
     return lost if lost < 1.0 and np.isfinite(fallback) else 2.0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
     """Positions of all vectors that the reach includes for each pending target, and some more.
 
@@ -186,7 +186,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
     return start, position[:n]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
     """How much lower a vector's weighted sum may be than assumed, because of spans of values."""
     less = 0.0
@@ -198,14 +198,14 @@ def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
     return less
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _longer(array, size):  # type: ignore[no-untyped-def]
     longer = np.empty(size, array.dtype)
     longer[: len(array)] = array
     return longer
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def score(start, position, tree, targets, pending, local):  # type: ignore[no-untyped-def]
     """Similarities as `scoring` defines them: summed in feature order.
 
@@ -228,7 +228,7 @@ def score(start, position, tree, targets, pending, local):  # type: ignore[no-un
     return similarity
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-def]
     """What the reach includes for each target, nearest first, as `ranking.nearest` defines it."""
     above, cap, fallback = reach

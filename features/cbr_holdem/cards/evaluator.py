@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import Cards, cards, verify_distinct
 
 TABLES = Path(__file__).with_name("evaluator.npz")
@@ -58,21 +58,21 @@ _16, _SEVEN_MASK = np.uint64(16), np.uint64(len(_SEVEN_AT) - 1)
 _FEW_MASK, _FEW_SIZE = np.uint64(len(_FEW_AT) - 1), np.uint64(len(_FEW) - 1)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def seven_strength(key: Any) -> Any:
     """Strength of seven cards without a flush, by the sum of their keys."""
     key = key & _LOW
     return _SEVEN[(key >> _16) ^ np.uint64(_SEVEN_AT[key & _SEVEN_MASK])]
 
 
-@njit(cache=True)
+@njit
 def few_strength(key: Any) -> Any:
     """Strength of five or six cards without a flush, by the sum of their keys."""
     key = key & _LOW
     return _FEW[((key >> _16) & _FEW_SIZE) ^ np.uint64(_FEW_AT[key & _FEW_MASK])]
 
 
-@njit(cache=True)
+@njit
 def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
     """Strength of the flush in hand i; `flush` has the bit of its suit set.
 
@@ -89,7 +89,7 @@ def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
     return FLUSH_STRENGTH[mask]
 
 
-@njit(cache=True)
+@njit
 def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
     """Strength of a hole (2) and a full board (5) whose keys add up to `key` (from EMPTY)."""
     flush = key & FLUSH_BITS
@@ -108,7 +108,7 @@ def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
     return np.int64(FLUSH_STRENGTH[mask])
 
 
-@njit(cache=True)
+@njit
 def _evaluate_7(hands: Any, out: Any) -> None:
     for i in range(hands.shape[0]):
         key = EMPTY
@@ -118,7 +118,7 @@ def _evaluate_7(hands: Any, out: Any) -> None:
         out[i] = _flush_strength(hands, i, flush) if flush else seven_strength(key)
 
 
-@njit(cache=True)
+@njit
 def _evaluate_few(hands: Any, out: Any) -> None:
     for i in range(hands.shape[0]):
         key = EMPTY

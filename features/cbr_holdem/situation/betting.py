@@ -29,8 +29,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.table.game import BET_SIZES
 from cbr_holdem.table.layout import (
     ACTOR,
@@ -88,7 +88,7 @@ COLUMNS = (
 ) = range(len(COLUMNS))
 
 
-@njit(cache=True)
+@njit
 def describe(r: Any, terms: Any, out: Any) -> None:
     """The columns for the player to act at one table (a row of `Tables`)."""
     seat, n, street = r[ACTOR], r[SEATS], r[STREET]

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from cbr.jit import njit
 
 COLUMNS = ("average_rank", "highest", "same_suit", "same_rank", "high_cards", "straights")
 _AVERAGE_RANK, _HIGHEST, _SAME_SUIT, _SAME_RANK, _HIGH_CARDS, _STRAIGHTS = range(len(COLUMNS))
@@ -33,7 +34,7 @@ def _with_straights() -> NDArray[np.bool_]:
 _STRAIGHT = _with_straights()
 
 
-@njit(cache=True)
+@njit
 def _texture(board: Any, shown: Any, out: Any) -> None:
     suits = np.zeros(4, np.int64)
     ranks = np.zeros(13, np.int64)
@@ -65,7 +66,7 @@ def _texture(board: Any, shown: Any, out: Any) -> None:
     out[_STRAIGHTS] = hands / (cards * (cards - 1) // 2)
 
 
-@njit(cache=True)
+@njit
 def _texture_all(boards: Any, shown: Any, out: Any) -> None:
     for i in range(len(boards)):
         if shown[i]:

@@ -25,8 +25,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.situation.sizes import size_class
 from cbr_holdem.table.game import (
     BET_SIZES,
@@ -83,7 +83,7 @@ _BETS, _AGGRESSION, _WAS_AGGRESSOR = 0, 4, 8
 ) = range(12, len(COLUMNS))
 
 
-@njit(cache=True)
+@njit
 def _size_of(r: Any, terms: Any, number: Any) -> Any:
     """Class of the raise that was action `number` of the hand, by the pot it was made into."""
     if terms[LIMIT]:
@@ -110,7 +110,7 @@ def _size_of(r: Any, terms: Any, number: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@njit
 def describe(r: Any, terms: Any, out: Any) -> None:
     """The columns for the player to act at one table (a row of `Tables`)."""
     seat, n, street = r[ACTOR], r[SEATS], r[STREET]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr.typing import Ints
 from cbr_holdem.cards.numbering import UNKNOWN
 from cbr_holdem.situation import betting, history
@@ -99,25 +99,25 @@ class Pending(Situations):
         return out
 
 
-@njit(cache=True)
+@njit
 def _cards(rows: Any, which: Any, place: Any, hole: Any, board: Any) -> None:
     for i in range(len(which)):
         look_at_cards(rows[which[i]], place[i], hole[i], board[i])
 
 
-@njit(cache=True)
+@njit
 def _betting(rows: Any, which: Any, terms: Any, out: Any) -> None:
     for i in range(len(which)):
         betting.describe(rows[which[i]], terms, out[i])
 
 
-@njit(cache=True)
+@njit
 def _history(rows: Any, which: Any, terms: Any, out: Any) -> None:
     for i in range(len(which)):
         history.describe(rows[which[i]], terms, out[i])
 
 
-@njit(cache=True)
+@njit
 def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
     """The amounts of `_MONEY` in chips, a row of `out` for each."""
     call, raise_from, raise_to, chips, own = out
@@ -129,7 +129,7 @@ def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
         own[i] = r[BET + r[ACTOR]]
 
 
-@njit(cache=True)
+@njit
 def _seen(rows: Any, which: Any, out: Any) -> None:
     for i in range(len(which)):
         r, seen = rows[which[i]], out[i]

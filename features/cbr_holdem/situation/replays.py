@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.situation.situations import Situations, look
 from cbr_holdem.situation.sizes import size_of
@@ -140,7 +140,7 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
 _OUT, _ALONE, _SHOWN, _MUCKED = range(4)
 
 
-@njit(cache=True)
+@njit
 def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: Any) -> Any:
     """Fill what `replay_arrays` made room for; the number of decisions."""
     terms, seats, stacks, posts, antes, deck, text, start, end = given
@@ -222,7 +222,7 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
     return m
 
 
-@njit(cache=True)
+@njit
 def _action(r: Any, kind: Any) -> Any:
     """Place in `ACTIONS` of a kind of action at a table."""
     if kind == FOLD:

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import NoSuchName
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK, UNKNOWN
 from cbr_holdem.situation import betting, board, history
 from cbr_holdem.strength.flop_table import flop_strengths
@@ -47,7 +47,7 @@ _ON_STREET = {
 COLUMNS = (*_PLACE, *_BETTING, *board.COLUMNS, *_ON_STREET, "hand_rank", *_STRENGTH)
 
 
-@njit(cache=True)
+@njit
 def look_at_cards(r: Any, place: Any, hole: Any, board: Any) -> None:
     """Where the player to act at a table (a row) sits, and the cards that he sees."""
     place[_STREET], place[_SEAT], place[_SEATS] = r[STREET], r[ACTOR], r[SEATS]
@@ -57,7 +57,7 @@ def look_at_cards(r: Any, place: Any, hole: Any, board: Any) -> None:
         board[card] = r[BOARD + card] if card < BOARD_CARDS[r[STREET]] else UNKNOWN
 
 
-@njit(cache=True)
+@njit
 def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
     """All that the player to act at a table (a row) may see, into one row of each array."""
     look_at_cards(r, place, hole, board)
@@ -66,7 +66,7 @@ def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> No
     history.describe(r, terms, bets[middle:])
 
 
-@njit(cache=True)
+@njit
 def _look_all(rows: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
     for i in range(len(rows)):
         if rows[i, ACTOR] >= 0:
@@ -202,7 +202,7 @@ class Situations(Mapping[str, Column]):
         return found | {"ihs": ihs, "ehs": ehs}
 
 
-@njit(cache=True)
+@njit
 def _hand_numbers(holes: Any) -> Any:
     out = np.empty(len(holes), np.int64)
     for i in range(len(holes)):

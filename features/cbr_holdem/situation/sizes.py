@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from cbr.jit import njit
 from cbr_holdem.situation.actions import SHARES
 from cbr_holdem.table.game import BET_SIZES
 from cbr_holdem.table.layout import ACTOR, BET, RAISE_BY, STREET, TOP
 from cbr_holdem.table.rules import pot_of
 
 
-@njit(cache=True)
+@njit
 def size_class(by: Any, pot: Any, least: Any) -> Any:
     """Place in `SIZES` of a raise by so much into a pot, where `least` was the least raise.
 
@@ -34,7 +33,7 @@ def size_class(by: Any, pot: Any, least: Any) -> Any:
     return below
 
 
-@njit(cache=True)
+@njit
 def size_of(r: Any, terms: Any, amount: Any) -> Any:
     """Place in `SIZES` of a raise to an amount, which the actor at a table is about to make."""
     pot = pot_of(r) + r[TOP] - r[BET + r[ACTOR]]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr_holdem.cards.evaluator import CARD_KEYS, EMPTY, strength_of_key
 from cbr_holdem.cards.numbering import DECK, HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.cards.ranges import hands_of
@@ -135,14 +135,14 @@ class _Tally(NamedTuple):
         return math.sqrt(spread / max(1, deals - 1))
 
 
-@njit(cache=True)
+@njit
 def _compare(keys: Any, hands: Any, board: Any, found: Any) -> None:
     """Strengths of all players on a full board into `found`."""
     for p in range(len(keys)):
         found[p] = strength_of_key(keys[p], hands[p], board)
 
 
-@njit(cache=True)
+@njit
 def _add(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
     """Add a deal with these strengths to the arrays of a tally."""
     best, many = found[0], 1
@@ -161,7 +161,7 @@ def _add(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
             squares[p] += 1 / (many * many)
 
 
-@njit(cache=True)
+@njit
 def _next(places: Any, n: Any) -> Any:
     """Go on to the next combination of places below n; False after the last."""
     k = len(places)
@@ -176,7 +176,7 @@ def _next(places: Any, n: Any) -> Any:
     return True
 
 
-@njit(cache=True)
+@njit
 def _count_all(joint: Any, board: Any, tally: Any) -> Any:
     """Every completion of the board for every joint deal; how many deals that are."""
     wins, ties, shares, squares = tally
@@ -226,7 +226,7 @@ def _count(joint: NDArray[np.uint8], board: list[int]) -> list[Odds]:
     return [tally.odds(player, 0.0, deals, True) for player in range(players)]
 
 
-@njit(cache=True)
+@njit
 def _any_card(state: Any, used: Any) -> Any:
     """A card that is not used, and now is; and the state after drawing it."""
     while True:
@@ -237,7 +237,7 @@ def _any_card(state: Any, used: Any) -> Any:
             return state, card
 
 
-@njit(cache=True)
+@njit
 def _draw_some(
     hands: Any, start: Any, joint: Any, board: Any, seed: Any, first: Any, many: Any, tally: Any
 ) -> Any:

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import HANDS, Cards, cards, names, verify_distinct
 from cbr_holdem.chance import mixed
 from cbr_holdem.strength.kernel import (
@@ -66,7 +66,7 @@ class Strength:
         return now if np.isnan(self.ppot) else now + (1 - now) * self.ppot
 
 
-@njit(cache=True)
+@njit
 def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
     behind = runouts * (now[BEHIND] + now[TIED] / 2)
     ahead = runouts * (now[AHEAD] + now[TIED] / 2)
@@ -75,7 +75,7 @@ def _potential(now: Any, matrix: Any, runouts: Any) -> Any:
     return positive / behind if behind else 0.0, negative / ahead if ahead else 0.0
 
 
-@njit(cache=True)
+@njit
 def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
     """Fill now [3] and row [7] (as COLUMNS) for one hand."""
     count_now(hole, board, now)
@@ -105,7 +105,7 @@ def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
     row[_E_HS2] = moments[1] / (4 * 990 * 990 * runouts)
 
 
-@njit(cache=True)
+@njit
 def _measure_all(holes: Any, boards: Any, out: Any) -> None:
     now = np.empty(3, np.int64)
     for i in range(len(holes)):
@@ -153,7 +153,7 @@ def hand_strengths(holes: Cards, boards: Cards, shown: NDArray[np.int64]) -> NDA
     return out
 
 
-@njit(cache=True)
+@njit
 def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
     now = np.empty(3, np.int64)
     size = 16

@@ -11,23 +11,23 @@ from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import HANDS
 
 FLOPS = 22_100
 FLOP_CLASSES = 1_286_792
 
 
-@njit(cache=True)
+@njit
 def hand_number(a: Any, b: Any) -> Any:
     """Place of a hand in `HANDS`."""
     low, high = (a, b) if a < b else (b, a)
     return low * (103 - low) // 2 + high - low - 1
 
 
-@njit(cache=True)
+@njit
 def flop_number(a: Any, b: Any, c: Any) -> Any:
     """Place of a flop among all, in any order of its cards."""
     if a > b:
@@ -74,7 +74,7 @@ class FlopClasses:
         return HANDS[np.flatnonzero(numbers >= 0)[first]]
 
 
-@njit(cache=True)
+@njit
 def _number_classes(
     flops: Any, same: Any, hands: Any, all_hands: Any, number: Any, start: Any
 ) -> None:
@@ -99,7 +99,7 @@ def _number_classes(
     start[len(flops)] = count
 
 
-@njit(cache=True)
+@njit
 def _classes(
     holes: Any, flops: Any, flop: Any, renaming: Any, hands: Any, number: Any, out: Any
 ) -> None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.cards.evaluator import FLUSH_STRENGTH, RANK_NUMBERS, few_strength, seven_strength
 
 AHEAD, TIED, BEHIND = 0, 1, 2
@@ -59,12 +59,12 @@ class _Now(NamedTuple):
     ends: Any
 
 
-@njit(cache=True)
+@njit
 def _by_ranks(key: Any, cards: Any) -> Any:
     return seven_strength(key) if cards == 7 else few_strength(key)
 
 
-@njit(cache=True)
+@njit
 def _pairs(x: Any, y: Any, counts: Any) -> Any:
     """How many pairs of cards have types x <= y."""
     if x == y:
@@ -72,7 +72,7 @@ def _pairs(x: Any, y: Any, counts: Any) -> Any:
     return counts[x] * counts[y]
 
 
-@njit(cache=True)
+@njit
 def _position(hole: Any, board: Any, more: Any) -> Any:
     suits = np.zeros(4, np.int64)
     seen = np.zeros(52, np.bool_)
@@ -86,7 +86,7 @@ def _position(hole: Any, board: Any, more: Any) -> Any:
     return _Position(hole, board, key, suits, seen, more)
 
 
-@njit(cache=True)
+@njit
 def _types(suit: Any, seen: Any, counts: Any) -> None:
     """Cards left of each type: counts[rank] outside the suit, counts[13 + rank] in it."""
     for rank in range(13):
@@ -97,7 +97,7 @@ def _types(suit: Any, seen: Any, counts: Any) -> None:
                 counts[13 + rank if s == suit else rank] += 1
 
 
-@njit(cache=True)
+@njit
 def _mask(board: Any, suit: Any) -> Any:
     mask = 0
     for card in board:
@@ -106,7 +106,7 @@ def _mask(board: Any, suit: Any) -> Any:
     return mask
 
 
-@njit(cache=True)
+@njit
 def _own(hole: Any, board: Any) -> Any:
     """Strength of our hand on a board."""
     key, mask, held = board.key, board.mask, board.held
@@ -118,12 +118,12 @@ def _own(hole: Any, board: Any) -> Any:
     return FLUSH_STRENGTH[mask] if held >= 5 else _by_ranks(key, board.cards)
 
 
-@njit(cache=True)
+@njit
 def _relation(mine: Any, theirs: Any) -> Any:
     return AHEAD if mine > theirs else (TIED if mine == theirs else BEHIND)
 
 
-@njit(cache=True)
+@njit
 def _flush_suit(suits: Any, least: Any) -> Any:
     """The suit with at least so many cards on the board; -1 if there is none."""
     for suit in range(4):
@@ -132,7 +132,7 @@ def _flush_suit(suits: Any, least: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@njit
 def _board_now(position: Any) -> Any:
     """The board that shows."""
     suit = _flush_suit(position.suits, 3)
@@ -141,7 +141,7 @@ def _board_now(position: Any) -> Any:
     return _Board(position.key, suit, mask, held, len(position.board) + 2)
 
 
-@njit(cache=True)
+@njit
 def _stand_now(position: Any) -> Any:
     """How we stand on the board that shows, as `_Now`."""
     board = _board_now(position)
@@ -170,7 +170,7 @@ def _stand_now(position: Any) -> Any:
     return _Now(relation, order, ends)
 
 
-@njit(cache=True)
+@njit
 def _count_opponents(mine: Any, board: Any, counts: Any, now: Any, weight: Any, matrix: Any) -> Any:
     """Add every opponent's hand to matrix[now, later], `weight` times; twice our share of wins.
 
@@ -215,7 +215,7 @@ def _count_opponents(mine: Any, board: Any, counts: Any, now: Any, weight: Any, 
     return share
 
 
-@njit(cache=True)
+@njit
 def _count_flushes(
     mine: Any, board: Any, counts: Any, relation: Any, weight: Any, matrix: Any
 ) -> Any:
@@ -238,7 +238,7 @@ def _count_flushes(
     return share
 
 
-@njit(cache=True)
+@njit
 def _one_runout(
     hole: Any, board: Any, counts: Any, now: Any, weight: Any, matrix: Any, moments: Any
 ) -> None:
@@ -247,7 +247,7 @@ def _one_runout(
     moments[1] += weight * twice * twice
 
 
-@njit(cache=True)
+@njit
 def _runouts_by_ranks(position: Any) -> Any:
     """How many run-outs there are of each pair of ranks, [13, 14]; 13 stands for no second card."""
     counts = np.empty(26, np.int64)
@@ -262,7 +262,7 @@ def _runouts_by_ranks(position: Any) -> Any:
     return found
 
 
-@njit(cache=True)
+@njit
 def _flush_runouts(
     position: Any, suit: Any, now: Any, left: Any, matrix: Any, moments: Any
 ) -> None:
@@ -299,7 +299,7 @@ def _flush_runouts(
                 counts[y] += 1
 
 
-@njit(cache=True)
+@njit
 def _rank_runouts(position: Any, now: Any, left: Any, matrix: Any, moments: Any) -> None:
     """Count the run-outs in which ranks alone matter."""
     counts = np.empty(26, np.int64)
@@ -323,7 +323,7 @@ def _rank_runouts(position: Any, now: Any, left: Any, matrix: Any, moments: Any)
                 counts[b] += 1
 
 
-@njit(cache=True)
+@njit
 def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> None:
     """Count (now, later) over all opponents' hands and all run-outs of `more` (1 or 2) cards.
 
@@ -339,7 +339,7 @@ def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> 
     _rank_runouts(position, now, left, matrix, moments)
 
 
-@njit(cache=True)
+@njit
 def count_now(hole: Any, board: Any, out: Any) -> None:
     """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now: int64 [3]."""
     position = _position(hole, board, 0)
@@ -354,7 +354,7 @@ def count_now(hole: Any, board: Any, out: Any) -> None:
         out[relation] = matrix[0, relation]
 
 
-@njit(cache=True)
+@njit
 def strength_of_counts(now: Any) -> Any:
     """Hand strength against one opponent: the share of hands we are ahead of, a tie being half."""
     return (now[AHEAD] + now[TIED] / 2) / (now[AHEAD] + now[TIED] + now[BEHIND])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from cbr.jit import njit
 
 #: Chance for each card that helps, of those unseen on the turn.
 _CARD = 1.0 / 46.0
@@ -12,14 +12,14 @@ _CARD = 1.0 / 46.0
 _PAIR = 0.5
 
 
-@njit(cache=True)
+@njit
 def _straight(mask: Any) -> Any:
     # The ace is also below the deuce.
     low = (mask << 1) | (mask >> 12 & 1)
     return low & low >> 1 & low >> 2 & low >> 3 & low >> 4 != 0
 
 
-@njit(cache=True)
+@njit
 def quick_potential(hole: Any, board: Any) -> Any:
     """Outs to a flush and a straight that the hole cards take part in, and to a top pair."""
     on_board, every = 0, 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.chance import below, key, step
 
@@ -15,7 +15,7 @@ from cbr_holdem.chance import below, key, step
 _DECKS = np.int64(0x6465636B)
 
 
-@njit(cache=True)
+@njit
 def shuffle(seed: Any, deal: Any, need: Any, deck: Any) -> None:
     """The first `need` cards of a shuffled deck into deck [52]."""
     for card in range(DECK):
@@ -27,7 +27,7 @@ def shuffle(seed: Any, deal: Any, need: Any, deck: Any) -> None:
         deck[place], deck[other] = deck[other], deck[place]
 
 
-@njit(cache=True)
+@njit
 def _shuffle_all(seed: Any, first: Any, need: Any, decks: Any) -> None:
     for i in range(len(decks)):
         shuffle(seed, first + i, need, decks[i])

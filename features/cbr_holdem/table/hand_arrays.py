@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr import BadValue
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import RANKS, SUITS, UNKNOWN, cards, name
 from cbr_holdem.table.game import BOARD_CARDS, MOST_CHIPS, MOST_SEATS, Game, Terms
 from cbr_holdem.table.hand import FIELDS, Hand, read_game, verify_names
@@ -144,7 +144,7 @@ def verify_hand(hand: Hand) -> None:
         raise BadValue(f"{len(hand.holes)} hands of cards for {seats} players")
 
 
-@njit(cache=True)
+@njit
 def _read_all(text: Any, first: Any, last: Any, found: Any) -> None:
     """Fill the arrays of `found` from the lines of a text."""
     seats, stacks, posts, antes, deck, result, start, end, good = found
@@ -176,7 +176,7 @@ def _read_all(text: Any, first: Any, last: Any, found: Any) -> None:
         start[h], end[h] = tabs[6] + 1, tabs[7]
 
 
-@njit(cache=True)
+@njit
 def _digits(text: Any, i: Any, stop: Any, amount: Any, digits: Any) -> Any:
     """A number gone on with by the digits from here: it, how many digits it has, where they end."""
     while i < stop and _ZERO <= text[i] <= _NINE:
@@ -186,7 +186,7 @@ def _digits(text: Any, i: Any, stop: Any, amount: Any, digits: Any) -> Any:
     return amount, digits, i
 
 
-@njit(cache=True)
+@njit
 def _whole(text: Any, i: Any, stop: Any, seats: Any, least: Any, out: Any) -> Any:
     """Whole numbers between commas, one for each seat, none less than `least`."""
     seat = 0
@@ -207,7 +207,7 @@ def _whole(text: Any, i: Any, stop: Any, seats: Any, least: Any, out: Any) -> An
     return seat == seats
 
 
-@njit(cache=True)
+@njit
 def _parts(text: Any, i: Any, stop: Any, seats: Any, out: Any) -> Any:
     """Decimal numbers between commas, one for each seat."""
     seat = 0
@@ -231,7 +231,7 @@ def _parts(text: Any, i: Any, stop: Any, seats: Any, out: Any) -> Any:
     return seat == seats
 
 
-@njit(cache=True)
+@njit
 def _cards(text: Any, i: Any, middle: Any, stop: Any, seats: Any, out: Any) -> Any:
     """Two cards or none for each seat, between commas, and after a tab the board; none twice."""
     seen = np.int64(0)
@@ -264,7 +264,7 @@ def _cards(text: Any, i: Any, middle: Any, stop: Any, seats: Any, out: Any) -> A
     return shown == 0 or shown >= 3
 
 
-@njit(cache=True)
+@njit
 def _card(text: Any, i: Any, stop: Any) -> Any:
     if i + 1 >= stop:
         return np.int64(-1)
@@ -272,7 +272,7 @@ def _card(text: Any, i: Any, stop: Any) -> Any:
     return 4 * rank + suit if rank >= 0 and suit >= 0 else np.int64(-1)
 
 
-@njit(cache=True)
+@njit
 def _moves(text: Any, i: Any, stop: Any) -> Any:
     """Whether these are actions: f, c, r with up to 15 digits, a seat's letter before, and /."""
     while i < stop:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from cbr.jit import njit
 
 # Bits from the right: 4 for the seat, 2 for the kind, 2 for the street, the rest for the amount.
 _KIND, _STREET, _AMOUNT = 4, 6, 8
 _SEATS, _KINDS, _STREETS = 15, 3, 3
 
 
-@njit(cache=True)
+@njit
 def packed(street: Any, seat: Any, kind: Any, amount: Any) -> Any:
     """A move as one number.
 
@@ -25,7 +25,7 @@ def packed(street: Any, seat: Any, kind: Any, amount: Any) -> Any:
     return amount << _AMOUNT | street << _STREET | kind << _KIND | seat
 
 
-@njit(cache=True)
+@njit
 def unpacked(move: Any) -> Any:
     """Street, seat, kind and amount of a packed move."""
     return (

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.table.game import (
     ACPC,
     ANTE,
@@ -59,7 +59,7 @@ from cbr_holdem.table.moves import packed
 from cbr_holdem.table.settlement import settle
 
 
-@njit(cache=True)
+@njit
 def _put_in(r: Any, seat: Any, amount: Any) -> None:
     r[STACK + seat] -= amount
     r[BET + seat] += amount
@@ -67,14 +67,14 @@ def _put_in(r: Any, seat: Any, amount: Any) -> None:
     r[TOP] = max(r[TOP], r[BET + seat])
 
 
-@njit(cache=True)
+@njit
 def to_call(r: Any) -> Any:
     """What the actor must put in to call, as far as his stack goes."""
     seat = r[ACTOR]
     return min(r[STACK + seat], r[TOP] - r[BET + seat])
 
 
-@njit(cache=True)
+@njit
 def pot_of(r: Any) -> Any:
     """Chips in the pot, with the bets of this street."""
     pot = np.int64(0)
@@ -83,13 +83,13 @@ def pot_of(r: Any) -> Any:
     return pot
 
 
-@njit(cache=True)
+@njit
 def last_move(r: Any) -> Any:
     """The last move of a table at which somebody has moved, packed."""
     return r[HISTORY + r[MOVES] - 1]
 
 
-@njit(cache=True)
+@njit
 def raise_limits(r: Any, terms: Any) -> Any:
     """The least and the greatest amount that the actor may raise to; (0, 0) if he may not."""
     seat = r[ACTOR]
@@ -127,7 +127,7 @@ def raise_limits(r: Any, terms: Any) -> Any:
     return least, everything
 
 
-@njit(cache=True)
+@njit
 def legal_action(r: Any, terms: Any, kind: Any, amount: Any) -> Any:
     """The action that is played for a player who wants this one, and whether his was legal.
 
@@ -149,7 +149,7 @@ def legal_action(r: Any, terms: Any, kind: Any, amount: Any) -> Any:
     return kind, amount, legal
 
 
-@njit(cache=True)
+@njit
 def _begin_round(r: Any, opener: Any, terms: Any) -> None:
     """Who has to act on this street, from the opener on; -1 as actor if nobody has."""
     n = r[SEATS]
@@ -184,7 +184,7 @@ def _begin_round(r: Any, opener: Any, terms: Any) -> None:
     r[ACTOR] = _next_of(pending, opener)
 
 
-@njit(cache=True)
+@njit
 def _next_of(pending: Any, seat: Any) -> Any:
     """The first seat of a set from this seat on, round the table; -1 if the set is empty."""
     if not pending:
@@ -196,7 +196,7 @@ def _next_of(pending: Any, seat: Any) -> Any:
     return seat
 
 
-@njit(cache=True)
+@njit
 def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
     """Begin a hand at a table: stacks [seats], deck: 2 cards for each seat, 5 for the board."""
     _seat(r, seats, stacks, deck)
@@ -209,7 +209,7 @@ def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
     _open(r, big + 1 if big + 1 < seats else 0, terms)
 
 
-@njit(cache=True)
+@njit
 def deal_posted(
     r: Any, terms: Any, seats: Any, stacks: Any, posts: Any, antes: Any, deck: Any
 ) -> None:
@@ -231,7 +231,7 @@ def deal_posted(
     _open(r, last + 1 if last + 1 < seats else 0, terms)
 
 
-@njit(cache=True)
+@njit
 def _seat(r: Any, seats: Any, stacks: Any, deck: Any) -> None:
     r[SEATS] = seats
     r[STREET] = 0
@@ -254,7 +254,7 @@ def _seat(r: Any, seats: Any, stacks: Any, deck: Any) -> None:
         r[BOARD + place] = deck[2 * seats + place]
 
 
-@njit(cache=True)
+@njit
 def _post_ante(r: Any, seat: Any, amount: Any) -> None:
     ante = min(amount, r[STACK + seat])
     r[STACK + seat] -= ante
@@ -262,13 +262,13 @@ def _post_ante(r: Any, seat: Any, amount: Any) -> None:
     r[DEAD] += ante
 
 
-@njit(cache=True)
+@njit
 def _post(r: Any, seat: Any, amount: Any) -> None:
     _put_in(r, seat, min(amount, r[STACK + seat]))
     r[POST + seat] = r[BET + seat]
 
 
-@njit(cache=True)
+@njit
 def _open(r: Any, opener: Any, terms: Any) -> None:
     """The first round; where nobody can act in it, the first in which somebody can."""
     _begin_round(r, opener, terms)
@@ -276,7 +276,7 @@ def _open(r: Any, opener: Any, terms: Any) -> None:
         _next_street(r, terms)
 
 
-@njit(cache=True)
+@njit
 def _next_street(r: Any, terms: Any) -> None:
     """Go on to the next round in which somebody has to act, or to the end of the hand."""
     while True:
@@ -292,7 +292,7 @@ def _next_street(r: Any, terms: Any) -> None:
             return
 
 
-@njit(cache=True)
+@njit
 def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
     """Play a legal action at a table (a row)."""
     seat = r[ACTOR]
@@ -332,14 +332,14 @@ def act(r: Any, terms: Any, kind: Any, amount: Any) -> None:
         _next_street(r, terms)
 
 
-@njit(cache=True)
+@njit
 def deal_all(s: Any, terms: Any, seats: Any, stacks: Any, decks: Any) -> None:
     """Begin a hand at every table: stacks [n, seats], decks [n, at least 2 seats + 5]."""
     for i in range(len(stacks)):
         deal(s[i], terms, seats, stacks[i], decks[i])
 
 
-@njit(cache=True)
+@njit
 def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
     """One action at every table whose hand goes on; how many hands still go on.
 
@@ -364,7 +364,7 @@ def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
     return going
 
 
-@njit(cache=True)
+@njit
 def call_down(s: Any, terms: Any) -> None:
     """Play every hand to its end with checks and calls only: what the cards alone are worth."""
     for i in range(len(s)):

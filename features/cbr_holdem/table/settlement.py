@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.cards.evaluator import (
     CARD_KEYS,
     EMPTY,
@@ -36,7 +36,7 @@ from cbr_holdem.table.layout import (
 )
 
 
-@njit(cache=True)
+@njit
 def settle(r: Any, terms: Any) -> None:
     """Share out the pots: each level of money among the best of those who put in as much."""
     n = r[SEATS]
@@ -52,7 +52,7 @@ def settle(r: Any, terms: Any) -> None:
             r[PAYOFF + seat] -= PARTS * r[OVER + seat]
 
 
-@njit(cache=True)
+@njit
 def _settle_bets(r: Any, terms: Any, over: Any) -> None:
     n = r[SEATS]
     even = True  # everybody who is in has put in the same, and nobody more
@@ -91,7 +91,7 @@ def _settle_bets(r: Any, terms: Any, over: Any) -> None:
     _share_levels(r, terms, False, over)
 
 
-@njit(cache=True)
+@njit
 def _share_levels(r: Any, terms: Any, look: Any, pot: Any) -> None:
     """Go through the levels of money; `look` marks who wins something, else it is shared out."""
     n = r[SEATS]
@@ -124,12 +124,12 @@ def _share_levels(r: Any, terms: Any, look: Any, pot: Any) -> None:
             pot = np.int64(0)
 
 
-@njit(cache=True)
+@njit
 def _wins(r: Any, seat: Any, upper: Any, best: Any) -> Any:
     return r[LIVE] >> seat & 1 and r[PAID + seat] >= upper and r[STRENGTH + seat] == best
 
 
-@njit(cache=True)
+@njit
 def _share(r: Any, terms: Any, pot: Any, upper: Any, best: Any) -> None:
     winners = 0
     for seat in range(r[SEATS]):

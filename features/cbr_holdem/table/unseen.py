@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
 from cbr_holdem.table.game import BOARD_CARDS
@@ -17,7 +17,7 @@ _COUNT = len(HANDS)
 _TRIES = 40
 
 
-@njit(cache=True)
+@njit
 def add_up(weights: Any, folded: Any, own: Any, sums: Any) -> None:
     """Running sums [10, 1326] of the weights of everybody else who is in, to draw hands by."""
     for seat in range(len(weights)):
@@ -28,7 +28,7 @@ def add_up(weights: Any, folded: Any, own: Any, sums: Any) -> None:
                 sums[seat, h] = total
 
 
-@njit(cache=True)
+@njit
 def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any:
     """Draw what the player to act does not see into a table; the state of chance after that.
 
@@ -75,7 +75,7 @@ def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any
     return state
 
 
-@njit(cache=True)
+@njit
 def deal_anew(r: Any, state: Any) -> Any:
     """Deal every card of a table anew; the state of chance after that."""
     deck = np.arange(DECK)

@@ -14,9 +14,9 @@ from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cbr import Casebase
+from cbr.jit import njit
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_holdem.chance import below, key, mixed, step, unit
@@ -213,7 +213,7 @@ def _improved(frequencies: Floats, value: Floats, temperature: float) -> Floats:
     return without_rare_sizes(chances, frequencies)
 
 
-@njit(cache=True)
+@njit
 def _round(
     tables: Any,
     terms: Any,

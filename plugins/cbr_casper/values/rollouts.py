@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import key, mixed
@@ -75,7 +75,7 @@ def rollout_values(
     return mean, error
 
 
-@njit(cache=True)
+@njit
 def _simulate(
     r: Any,
     terms: Any,
@@ -120,7 +120,7 @@ def _simulate(
             error[move] = np.sqrt(spread / max(1, deals - 1))
 
 
-@njit(cache=True)
+@njit
 def _values(
     tables: Any,
     terms: Any,

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
+from cbr.jit import njit
 from cbr.store import Casebase
 from cbr.typing import Floats, Ints, Progress
 from cbr_casper.values.best_response import HANDS, ROUNDS, best_responses, starts_of
@@ -263,7 +263,7 @@ def _as_stored(array: Floats) -> Floats:
     return array.astype(np.float32).astype(np.float64)
 
 
-@njit(cache=True)
+@njit
 def _values(tables: Any, terms: Any, value: Any, out: Any) -> None:
     """The value of each move at each table in each model, into `out` [n, models, moves]."""
     space = workspace(1)
@@ -276,7 +276,7 @@ def _values(tables: Any, terms: Any, value: Any, out: Any) -> None:
             out[i, model] = value[model, street, at, cards]
 
 
-@njit(cache=True)
+@njit
 def _add_log_likelihood(tables: Any, terms: Any, seats: Any, log_rates: Any, out: Any) -> None:
     """Add to `out` [n, models] the logarithms of the rates [models, 4, CONTEXTS, moves] of all
     moves of other seats than `seats` [n]."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from cbr.jit import njit
 from cbr.store import Casebase
 from cbr_holdem.cards import DECK
 from cbr_holdem.situation import BETTING
@@ -132,7 +132,7 @@ def count_moves(base: Casebase) -> MoveCounts:
     return MoveCounts(Decisions(*map(np.concatenate, zip(*found, strict=True))), totals)
 
 
-@njit(cache=True)
+@njit
 def _describe(tables: Any, terms: Any, cell: Any, features: Any) -> None:
     """The cell of each decision, without a hand class where cards are unknown, and its features."""
     hole, board, counts = np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64)
