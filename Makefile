@@ -45,8 +45,11 @@ test-all: lint
 coverage: .venv/installed
 	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
 
+# Writes the page of commands, the module map, and the outputs of examples.
 docs: .venv/installed
 	$(BIN)/python tools/docs.py
+	$(BIN)/python tools/module_map.py
+	$(BIN)/python tools/doc_examples.py
 
 clean:
 	rm -rf .venv build dist htmlcov .coverage *.egg-info $(DEMO)*

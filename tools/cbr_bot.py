@@ -61,6 +61,20 @@ PAIRS = [
     f"loki {SIM}",
     *(f"{strong} {weak}" for weak in ("lag", "call") for strong in ("loki", SIM)),
 ]
+
+
+class Scale(NamedTuple):
+    """How much is logged, labelled, simulated in each round of a best response, and played."""
+
+    logged: int
+    cases: int
+    rounds: int
+    simulated: int
+    hands: int
+
+
+FULL = Scale(20_000, 20_000, ROUNDS, HANDS, 36_000)
+QUICK = Scale(3_000, 1_000, 2, 20_000, 3_600)
 #: The CBR bot with the weights that CASPER's author picked, and that without adapting to the table.
 PLAIN = "cbr, hand-picked weights"
 RIGID = f"{PLAIN}, not adapting"
@@ -154,10 +168,9 @@ def _arguments() -> argparse.Namespace:
     parser = options("What the CBR bot wins.", "cbr_bot")
     parser.add_argument("--only", action="append", metavar="NAME", help="play the row of this name")
     given = parser.parse_args()
-    given.logged = 3_000 if given.quick else 20_000
-    given.cases = 1_000 if given.quick else 20_000
-    given.rounds, given.simulated = (2, 20_000) if given.quick else (ROUNDS, HANDS)
-    given.hands = given.hands or (3_600 if given.quick else 36_000)
+    scale = QUICK if given.quick else FULL
+    given.logged, given.cases, given.rounds, given.simulated, hands = scale
+    given.hands = given.hands or hands
     return given
 
 

@@ -144,17 +144,19 @@ class TestLabels:
         assert (error[faced, CALL] > 0).mean() > 0.6  # the others are sure to win or lose
 
     def test_it_goes_on_where_it_stopped_for_any_number_of_workers(
-        self, base: Path, tmp_path: Path
+        self, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         import shutil
 
+        # A round has several pieces, as it has with many more hands.
+        monkeypatch.setattr("cbr_casper.values.best_response._PIECE", 1_500)
         kept = []
         for name, steps, workers in (("a", (4, 12), 1), ("b", (12,), 2)):
             copy = tmp_path / f"{name}.db"
             shutil.copy(base, copy)
             with Casebase.open(copy, write=True) as opened, executor(workers) as pool:
                 digest = opened.digest("flop")
-                models = TableModels.learn(opened, rounds=2, hands=25_000, pool=pool)
+                models = TableModels.learn(opened, rounds=2, hands=4_000, pool=pool)
                 for cases in steps:
                     found = label(opened, unlabelled(opened, cases), models, deals=10, pool=pool)
                 assert [stage.all for stage in found] == [12] * 4

@@ -54,6 +54,7 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
 
 
 def test_the_cbr_bot_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(cbr_bot, "QUICK", cbr_bot.Scale(150, 40, 1, 1_000, 60))
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
     with pytest.raises(SystemExit) as stopped:
         told(cbr_bot.main, monkeypatch, *words, "--only", "nobody")
