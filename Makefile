@@ -33,17 +33,17 @@ lint: .venv/installed
 	$(BIN)/lint-imports
 
 check: lint
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not long"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test-all: lint
-	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "slow or not slow"
 
 # What runs compiled or in other processes is not counted.
 coverage: .venv/installed
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-report=html
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term-missing:skip-covered --cov-report=html
 
 # Writes the page of commands, the module map, and the outputs of examples.
 docs: .venv/installed

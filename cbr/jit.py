@@ -45,6 +45,7 @@ def njit(function: Any = None, **options: Any) -> Any:
     if function is None:
         return lambda decorated: njit(decorated, **options)
     compiled = numba.njit(**options)(function)
+    _source(function)  # the digest of the module as it was imported, whatever is written later
     if isinstance(compiled, Dispatcher):  # not so where numba is disabled
         vars(compiled)["_cache"] = _Cache(function)
     return compiled

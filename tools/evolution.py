@@ -32,7 +32,7 @@ SEARCHES = (
     Search("CASPER's second algorithm", "large.db", ("--plan", "casper-opponents")),
     Search(
         "The robust search",
-        "heir.db",
+        "labelled.db",
         ("--arena", "holdem?against=lag*8", "--report", "60000"),
     ),
 )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.plugging import frozen, one_line
+from cbr.typing import Ints
 from cbr_arena.bots import FOLD, decided
 from cbr_arena.chance import Chance
 from cbr_arena.showing import as_seen
@@ -19,7 +20,6 @@ from cbr_arena.views import Views
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import Game
 
-Ints = NDArray[np.int64]
 #: What a bot did wrong: in which of the decisions, and why.
 Faults = list[tuple[int, str]]
 

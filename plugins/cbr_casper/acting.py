@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Flags, Floats, Ints
 from cbr_arena import Chance, Triples
-from cbr_casper.solutions import Flags, legal, raise_amounts, triples
+from cbr_casper.solutions import legal, raise_amounts, triples
 from cbr_casper.streets import ActionChances
 from cbr_holdem.situation import Pending
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Part(NamedTuple):

@@ -24,7 +24,7 @@ from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import case_types_of
-from cbr.typing import Ints
+from cbr.typing import Flags, Ints
 from cbr_arena import Chance, Triples
 from cbr_casper.acting import Part, act_by_parts, size_draws
 from cbr_casper.figures import Figures
@@ -32,7 +32,7 @@ from cbr_casper.options import EMPTY, BotOptions
 from cbr_casper.retention.beginner import Beginner
 from cbr_casper.retention.combined_retrieval import RetainingStreet
 from cbr_casper.retention.session_cases import TICKET, Retention, Session
-from cbr_casper.solutions import Flags, legal, moves_of_solutions
+from cbr_casper.solutions import legal, moves_of_solutions
 from cbr_casper.streets import ActionChances, Street, TableBelief
 from cbr_casper.values.table_models import TableModels
 from cbr_casper.values.value_reuse import temperature_of

@@ -24,7 +24,7 @@ from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
 from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
 from cbr.spec import Spec, unnest
-from cbr.typing import Floats, Ints
+from cbr.typing import Flags, Floats, Ints
 from cbr_arena import (
     TERMS,
     Chance,
@@ -42,7 +42,6 @@ from cbr_arena import (
 from cbr_casper.acting import Part, act_by_parts, size_draws
 from cbr_casper.bot import CaseBot
 from cbr_casper.options import BotOptions, spec_of
-from cbr_casper.solutions import Flags
 from cbr_casper.streets import ActionChances, Street
 from cbr_holdem.situation import BETTING, Pending
 from cbr_holdem.table import MOST_SEATS, PARTS, Game

@@ -9,14 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cbr.typing import Flags, Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE
 from cbr_holdem.situation import SHARES, SIZES, Pending
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 def moves_of_solutions(solutions: Sequence[str]) -> list[int]:

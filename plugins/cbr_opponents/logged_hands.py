@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.typing import Ints
 from cbr_holdem.situation import Replayed, replay_arrays
 from cbr_holdem.table import CALL, FOLD, RAISE, HandArrays
-
-Ints = NDArray[np.int64]
 
 #: Hands that are replayed at a time.
 BATCH = 400

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.jit import njit
+from cbr.typing import Floats
 from cbr_holdem.chance import step, unit
 from cbr_holdem.table import ACTOR, MOST_SEATS, STREET
 from cbr_opponents.abstraction import (
@@ -19,8 +19,6 @@ from cbr_opponents.abstraction import (
 )
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.opponent_model import OpponentModel, move_chances
-
-Floats = NDArray[np.float64]
 
 
 class Strategies(NamedTuple):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.store import Casebase
+from cbr.typing import Ints
 from cbr_holdem.cards import DECK
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, RAISE, STREET, HandArrays
@@ -28,8 +29,6 @@ from cbr_opponents.decision_features import FEATURES, decision_features
 from cbr_opponents.frequencies import LEAST_CHANCE, hides_folds, smoothed_frequencies
 from cbr_opponents.logged_hands import BATCH, logged_moves, replay_decisions
 from cbr_opponents.opponent_model import OpponentModel
-
-Ints = NDArray[np.int64]
 
 #: Trees of a street at most, and decisions they are fitted to at most. One hand in `_HELD` is held
 #: out, to see how many trees help.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from cbr.typing import Floats, Ints
 
 #: Decisions that a player needs to be clustered.
 _ENOUGH = 1_000
