@@ -332,7 +332,7 @@ class TestAtOnce:
             case = {"price": 7000, "age": 6, "mileage": 90, "power": 90, "fuel": "diesel"}
             with Casebase.open(cars_db, write=True) as base:
                 revision = revise(retrieve(base, "car", case | {"owners": 1}), "buy", 1.0)
-                while not stop.is_set():
+                while not stop.wait(0.005):  # each check reads all that was written
                     retain(base, "car", revision)
 
         writer = threading.Thread(target=write)

@@ -304,7 +304,7 @@ class TestHostileArchives:
         import zstandard
 
         path = tmp_path / "bomb.phhs.zst"
-        path.write_bytes(zstandard.compress(bytes(300_000_000)))
+        path.write_bytes(zstandard.compress(bytes(200_000_000)))
         tracemalloc.start()
         with pytest.raises(CbrError, match="nothing to build"):
             build([path], tmp_path / "bomb.db", "holdem")

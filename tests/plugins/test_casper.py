@@ -99,8 +99,12 @@ class TestBot:
         assert line.faults == {}
         assert line.pfr > 0
 
-    def test_the_same_for_any_number_of_workers(self, base: Path) -> None:
-        match = Match(players_of([f"cbr:{base}", "lag"]), hands=8_000)
+    def test_the_same_for_any_number_of_workers(
+        self, base: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cbr_arena.match._PIECE", 100)
+        match = Match(players_of([f"cbr:{base}", "lag"]), hands=600)
+        assert match.deals > 2 * match.piece
         alone = play(match)
         with executor(2) as pool:
             together = play(match, pool)

@@ -103,7 +103,7 @@ class TestTableModels:
     def test_a_table_is_told_by_what_it_does(self, base: Path) -> None:
         """Hands of callers make the calling model likely, and moves are worth what it says."""
         with Casebase.open(base) as opened:
-            models = TableModels.learn(opened, rounds=1, hands=20_000)
+            models = TableModels.learn(opened, rounds=1, hands=4_000)
         names = [tilt.name for tilt in TILTS]
         found = {}
         for bot in ("call", "raise", "fold"):

@@ -53,13 +53,16 @@ def test_sessions_belong_to_their_pair() -> None:
     assert found.total(0).ci95 is None
 
 
-def test_bots_that_remember_play_among_those_that_do_not(cbr) -> None:
+def test_bots_that_remember_play_among_those_that_do_not(
+    cbr, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Pieces of work differ in size; every pair plays all its hands."""
-    words = ["match", "call", "lag", "waterman", "--tournament", "--hands", 4000]
+    monkeypatch.setattr("cbr_arena.match._PIECE", 180)
+    words = ["match", "call", "lag", "waterman", "--tournament", "--hands", 800]
     found = cbr(*words, "--session", 20, "--json").json
-    assert found["hands"] == 12_000
-    found = cbr("match", "lag", "--vs", "waterman", "call", "--hands", 4000, "--json").json
-    assert [bot["hands"] for bot in found["bots"]] == [4000] * 3
+    assert found["hands"] == 2_400
+    found = cbr("match", "lag", "--vs", "waterman", "call", "--hands", 800, "--json").json
+    assert [bot["hands"] for bot in found["bots"]] == [800] * 3
     a, b, *_ = found["bots"]
     assert found["difference"]["rate"] == pytest.approx(a["rate"] - b["rate"])
     answer = cbr("match", "waterman", "lag", "--hands", 200)
