@@ -8,7 +8,7 @@ For each street s of preflop, flop, turn and river:
 
 and of this decision:
 
-    active_ratio   players who have not folded, of those dealt in
+    active_ratio   players who have not folded, as a share of those dealt in
     acted          players who have acted since the last bet or raise of this street
     later          players still in who act after us on the later streets
     last_of_active whether there are no such players
