@@ -56,7 +56,7 @@ def ask(bot: Any, rows: Ints, game: Game, which: Ints, memory: Any, chance: Chan
 
 
 def tell(bot: Any, rows: Ints, which: Ints, seats: Ints, memory: Any) -> Faults:
-    """Show a bot that remembers how hands ended, as its seat at each table (`which`) saw them."""
+    """Show a bot with a memory how hands ended, as its seat at each table (`which`) saw them."""
     try:
         bot.remember(as_seen(rows, which, seats), seats.copy(), memory)
     except KeyboardInterrupt:
