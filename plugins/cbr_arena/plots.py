@@ -62,7 +62,7 @@ def _line(
 
 
 def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
-    """Draw a square for each pair, the best bot on top: the row's winnings from the column's bot."""
+    """Draw a square for each pair, the best bot on top: the row's winnings from the column."""
     order, count = found.by_total, len(found.names)
     rates = np.array(
         [[found.against(a, b).rate if a != b else np.nan for b in order] for a in order]
