@@ -61,8 +61,8 @@ def _steps(feature: Feature, at: object, worth: object) -> Mapping[str, Any]:
         worths = (*worths, 0.0)
     if len(worths) != len(distances):
         raise BadValue(
-            f"at is {at!r} and worth is {worth!r}; give a worth for each distance, or for all but "
-            f"the last, whose worth is then 0"
+            f"at is {at!r} and worth is {worth!r}; give a worth for each distance, or for each "
+            f"but the last, whose worth is then 0"
         )
     before = 1.0
     for each in worths:
