@@ -1,9 +1,9 @@
-"""Texas Hold'em: cards, what hands are worth, the rules of the table, and a seat's situation.
+"""Texas Hold'em: cards, hand strength, the rules of the game, and features of decisions.
 
     cards/       cards, sets of hands, and the evaluator
-    strength/    what a hand is worth
+    strength/    hand strength, potential and equity
     table/       the rules
-    situation/   what the player to act knows, and the features that follow from it
+    situation/   what the player to act sees, and the features computed from it
     chance       random numbers that depend on their key alone
     info         what `cbr info` adds for a casebase of hold'em
     commands     `cbr odds` and `cbr tables`
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from cbr import Casebase, CaseType, Weights
 
-# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+# The plugin manager finds hooks with `dir`; a lazy `__dir__` would list the public names only.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

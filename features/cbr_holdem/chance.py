@@ -1,7 +1,7 @@
-"""Random numbers by counting: the same key gives the same number, in any order and any process.
+"""Counter-based random numbers: the same key gives the same number, in any order and any process.
 
-A key is a seed and up to three counters (a deal, a seat, a decision ...). So a result does not
-depend on how work was split, and two runs that share keys share their luck.
+A key is a seed and three counters (such as deal, seat and decision). A result therefore does not
+depend on how work is split among processes, and two runs with equal keys draw equal numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 @njit
 def mixed(x: Any) -> Any:
-    """A number that looks random for each x (the finaliser of SplitMix64)."""
+    """A pseudo-random number of 64 bits for each x (the finaliser of SplitMix64)."""
     x = (x ^ (x >> _30)) * _MIX_1
     x = (x ^ (x >> _27)) * _MIX_2
     return x ^ (x >> _31)
@@ -28,7 +28,7 @@ def mixed(x: Any) -> Any:
 
 @njit
 def key(seed: Any, a: Any, b: Any, c: Any) -> Any:
-    """The start of the random numbers that belong to a seed and three counters."""
+    """The initial state of the random stream of a seed and three counters."""
     state = mixed(np.uint64(seed) + _GOLDEN)
     state = mixed(state ^ (np.uint64(a) + _GOLDEN))
     state = mixed(state ^ (np.uint64(b) + _GOLDEN))
@@ -43,11 +43,11 @@ def step(state: Any) -> Any:
 
 @njit
 def unit(state: Any) -> Any:
-    """A number from 0 to 1, by the state's random number."""
+    """The random number of a state as a float, at least 0 and below 1."""
     return (mixed(state) >> _11) * _PART
 
 
 @njit
 def below(state: Any, n: Any) -> Any:
-    """A whole number from 0 to n - 1 (n below 2^32), by the state's random number."""
+    """The random number of a state as a whole number from 0 to n - 1 (n below 2^32)."""
     return np.int64(((mixed(state) >> _32) * np.uint64(n)) >> _32)

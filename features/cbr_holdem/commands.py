@@ -1,4 +1,4 @@
-"""``cbr odds`` and ``cbr tables``."""
+"""The commands ``cbr odds`` and ``cbr tables``."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _Hands = Annotated[
 ]
 _Board = Annotated[str, typer.Option(metavar="CARDS", help='Board of 3 to 5 cards: "Qs Js 2d".')]
 _Opponents = Annotated[
-    int | None, typer.Option(help="Opponents with any hand, beside those given; up to 9.")
+    int | None, typer.Option(help="Further opponents, with random hands; up to 9 opponents in all.")
 ]
 _Error = Annotated[
-    float, typer.Option(help="Standard error of the equity to reach where deals are drawn.")
+    float, typer.Option(help="Standard error of the equity to reach if deals are sampled.")
 ]
-_Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the deals drawn.")]
+_Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of sampled deals.")]
 _Strength = Annotated[
     bool, typer.Option("--strength", help="Add hand strength and potential; needs a board.")
 ]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to compute with.")]
-_Force = Annotated[bool, typer.Option("--force", help="Make it again, even if it is there.")]
+_Force = Annotated[bool, typer.Option("--force", help="Build the table even if it exists.")]
 
 _COMPILING = "compiling the hold'em kernel for this machine, once; this takes up to 20 s"
 
@@ -44,7 +44,7 @@ def add(app: typer.Typer) -> None:
     tables = typer.Typer(
         rich_markup_mode=None,
         no_args_is_help=True,
-        help="Tables that make the hold'em kernel faster.",
+        help="Precomputed tables that make the hold'em kernel faster.",
         epilog="Example: cbr tables build",
     )
     tables.command("build", epilog="Example: cbr tables build --workers 2")(build)
@@ -61,10 +61,11 @@ def odds(
     strength: _Strength = False,
     json: Json = False,
 ) -> None:
-    """How often a hand wins, ties and loses when the board is dealt to its end.
+    """How often a hand wins, ties and loses when the rest of the board is dealt.
 
-    The first hand or range is ours. Without --opponents a single hand plays one opponent with any
-    hand. Counts every deal where that is cheap, else draws deals until the error is reached.
+    The first hand or range is ours. A single hand without --opponents plays one opponent with a
+    random hand. All deals are counted where that is fast; otherwise deals are sampled until the
+    standard error is reached.
     """
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
     if strength:
@@ -75,7 +76,7 @@ def odds(
         from cbr_holdem.strength.equity import warm_up
 
         warm_up()
-    with waiting("going through the deals; where they are drawn, a larger --error is faster"):
+    with waiting("computing the odds; where deals are sampled, a larger --error is faster"):
         players = compute(hands, board, opponents=rivals, error=error, seed=seed)
     found = dataclasses.asdict(players[0])
     if strength:
@@ -106,7 +107,7 @@ def odds(
 
 
 def _compile_strength() -> subprocess.Popen[bytes] | None:
-    """The first time on a machine: compile what strength needs in another process meanwhile."""
+    """On first use, compile the hand-strength kernel in another process meanwhile."""
     from importlib.util import find_spec
 
     spec = find_spec("cbr_holdem.strength.kernel")
@@ -119,7 +120,7 @@ def _compile_strength() -> subprocess.Popen[bytes] | None:
 
 
 def _verify_one_position(hand: str, board: str) -> None:
-    """Whether --strength can say something, before anything is dealt."""
+    """Check, before anything is computed, that --strength has a single hand and a board."""
     from cbr.errors import BadValue
     from cbr_holdem.cards.ranges import hands_of
 
@@ -147,8 +148,8 @@ def _show_strength(found: dict[str, Any], opponents: int) -> None:
         "npot": "chance to fall behind",
         "ppot1": "the same for the next card alone",
         "npot1": "the same for the next card alone",
-        "e_hs": "strength to be expected on the river",
-        "e_hs2": "its square to be expected",
+        "e_hs": "expected hand strength on the river",
+        "e_hs2": "expected square of it",
     }
     lines("")
     table(
@@ -164,7 +165,7 @@ def _show_strength(found: dict[str, Any], opponents: int) -> None:
 def build(workers: _Workers = 1, force: _Force = False, json: Json = False) -> None:
     """Compute the flop table (18 MB, some minutes) in the user's cache folder.
 
-    A build that was stopped goes on where it was. CBR_CACHE_DIR names another folder.
+    An interrupted build is resumed. CBR_CACHE_DIR sets another folder.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -174,7 +175,7 @@ def build(workers: _Workers = 1, force: _Force = False, json: Json = False) -> N
     path = flop_table.table_path()
     if path.exists() and not force:
         flop_table.load(path)
-        note(f"{path} is there and sound; --force makes it again")
+        note(f"{path} exists and is intact; --force builds it again")
     else:
         with progress("flop table", "positions") as tell:
 
@@ -191,7 +192,7 @@ def build(workers: _Workers = 1, force: _Force = False, json: Json = False) -> N
 
 
 def info(json: Json = False) -> None:
-    """Where the flop table is, and whether it is there and sound."""
+    """The path of the flop table, and whether it exists and is intact."""
     _report(json)
 
 

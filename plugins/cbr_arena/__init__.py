@@ -1,6 +1,6 @@
-"""The arena: bots at tables, matches, and what they show.
+"""The arena: bots, matches between them, and their results.
 
-A bot is a class with one method, `act`. The short way sees one view and gives one action:
+A bot is a class with one method, `act`. The short form takes one view and returns one action:
 
     from cbr_arena import bot
 
@@ -11,19 +11,19 @@ A bot is a class with one method, `act`. The short way sees one view and gives o
         def act(self, view):
             return "c" if view["pot_odds"] < 0.2 else "f"
 
-The fast way takes a batch of decisions and gives as many actions: see `Bot`. Its modules:
+The fast form takes a batch of decisions and returns as many actions: see `Bot`. The modules:
 
-    bots         what a bot is, in its two forms; `hookspecs` is the hook by which plugins add bots
+    bots         the two forms of a bot; `hookspecs` is the hook by which plugins add bots
     chance       random numbers for bots, by deal, seat and decision
     views        the short form of a bot, wrapped for many tables
-    asking       a bot asked so that nothing it does can end a match
-    asked_once   a bot asked once for tables that are the same
-    players      who sits at the table: bots built from specs
+    asking       calls of a bot, guarded so that it cannot end a match
+    asked_once   a bot that is called once for identical tables
+    players      the players of a match: bots built from specs
     tables       many tables in lockstep
-    showing      what the end of a hand shows, and figures of how it was played
-    luck         what was luck in a hand; `adjust` takes it out of results
+    showing      what each seat sees at the end of a hand, and counts of how it was played
+    luck         the luck in a hand, as control variates; `adjust` takes it out of results
     match        the same deals in every seat, over sessions and processes
-    tournament   everybody heads-up against everybody
+    tournament   heads-up matches between all pairs
     results      winnings with their intervals; `report` and `plots` show them
     records      hands of a match as texts; `logs` writes them to files
     acpc/        the protocol of the Annual Computer Poker Competition
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
-# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+# The plugin manager finds hooks with `dir`; a lazy `__dir__` would list the public names only.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

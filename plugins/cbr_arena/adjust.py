@@ -1,9 +1,9 @@
-"""Results with the luck taken out of them, as far as it can be told apart from play.
+"""Variance reduction: results less the luck that can be measured.
 
-`all-in` counts a hand in which nobody could bet any more as what it was worth on average over the
-cards still to come. `aivat` subtracts from that the terms of luck (`cbr_arena.luck`), each times
-the factor that leaves the least spread. The factors for one half of the blocks are fitted on the
-other half, so that a block has no part in its own, and the mean stays what it was.
+`all-in` counts a hand in which nobody could bet any more as its mean payoff over the cards still to
+come. `aivat` then subtracts the luck terms (`cbr_arena.luck`), which are control variates, each
+times the factor that minimises the variance. The factors for one half of the blocks are fitted on
+the other half: no block influences its own factors, so the mean is not biased.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cbr.errors import NoSuchName
 from cbr.typing import Floats
 
 ADJUSTMENTS = ("none", "all-in", "aivat")
-#: With fewer blocks factors are fitted to chance.
+#: Least number of blocks; with fewer, factors would be fitted to noise.
 _LEAST = 40
 
 
@@ -24,7 +24,7 @@ def verify_adjustment(name: str) -> None:
 
 
 def without_luck(won: Floats, luck: Floats) -> Floats:
-    """What was won [blocks], less its luck [blocks, terms]."""
+    """Winnings [blocks] less their luck [blocks, terms], times fitted factors."""
     if len(won) < _LEAST:
         return won
     middle = len(won) // 2
@@ -36,7 +36,7 @@ def without_luck(won: Floats, luck: Floats) -> Floats:
 
 
 def factors_of_luck(won: Floats, luck: Floats) -> Floats:
-    """Factors [terms] that leave the least spread of what was won [n] less its luck [n, terms], by
-    least squares; a term that never differs gets none."""
+    """Factors [terms] that minimise the variance of winnings [n] less luck [n, terms], by least
+    squares; a constant term gets the factor 0."""
     factors: Floats = np.linalg.lstsq(luck - luck.mean(axis=0), won - won.mean(), rcond=1e-9)[0]
     return factors

@@ -1,7 +1,7 @@
-"""A bot that is asked once for tables that are the same.
+"""A bot that is called once for identical tables.
 
-Where several players are tried in one seat with the same deals, most tables stay the same for most
-of them: whoever sits opposite need decide only once.
+Where several players are compared in one seat on the same deals, most tables are identical for most
+of them, and their opponent needs to decide only once.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cbr_arena.chance import Chance
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import WIDTH
 
-#: Numbers that make a table's mark from what stands on it: odd ones, so nothing is lost.
+#: Multipliers of a table's columns that give its hash; odd, so that no bits are lost.
 _FACTORS = np.random.default_rng(0).integers(0, 2**63, WIDTH, np.uint64) * 2 + 1
 
 
 class Once:
-    """Decides for each different table, and gives every table like it the same answer."""
+    """Decides once for each distinct table, and gives all identical tables that answer."""
 
     memory = None
 
@@ -29,7 +29,7 @@ class Once:
         self.bot = bot
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Any:
-        # The luck of a decision tells deals and seats apart, what is seen how it came to be.
+        # The random state distinguishes deals and seats; the table seen, the course of the hand.
         mark = situations.seen().view(np.uint64) @ _FACTORS + _FACTORS[0] * chance.state
         _, first, which = np.unique(mark, return_index=True, return_inverse=True)
         if len(first) == len(mark):
@@ -43,6 +43,6 @@ class Once:
 
 
 def once(bot: Any) -> Any:
-    """The bot, asked once for equal tables; itself if it remembers, as equal tables may differ in
-    what it knows."""
+    """The bot, called once for identical tables; unchanged if it has a memory, since it may then
+    decide differently at identical tables."""
     return Once(bot) if memory_of(bot) is None else bot

@@ -1,7 +1,7 @@
-"""Asking a bot: its `act` and `remember` called so that nothing it does can end a match.
+"""Calls of a bot's `act` and `remember`, guarded so that it cannot end a match.
 
-Tables in lockstep (`tables`) and one seat at a competition's dealer (`acpc.mind`) ask in this way,
-so a bot decides the same in both; `cbr_holdem.table.legal_action` then says what is played.
+Tables in lockstep (`tables`) and one seat at a competition's dealer (`acpc.mind`) both call bots in
+this way, so a bot decides the same in both. `cbr_holdem.table.legal_action` makes actions legal.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from cbr_arena.views import Views
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import Game
 
-#: What a bot did wrong: in which of the decisions, and why.
+#: Faults of a bot: the index of the decision in its batch, and the reason.
 Faults = list[tuple[int, str]]
 
-#: The reason of a fault, where a bot gives an action that the rules do not allow.
+#: The reason of a fault, where the rules do not allow the action of a bot.
 NOT_LEGAL = "an action that is not legal"
 
 
 class Answer(NamedTuple):
-    """What a bot does in n decisions: `kind` and `to` [n] as in `Actions`, the shares [n, 3] that
-    these were drawn by where the bot gave shares, and its faults. A bot that fails folds."""
+    """A bot's actions in n decisions: `kind` and `to` [n] as in `Actions`, the probabilities
+    `shares` [n, 3] that they were drawn by if the bot gave any, and its faults. A bot that fails
+    folds."""
 
     kind: Ints
     to: Ints
@@ -38,11 +39,11 @@ class Answer(NamedTuple):
 
 
 def ask(bot: Any, rows: Ints, game: Game, which: Ints, memory: Any, chance: Chance) -> Answer:
-    """What a bot does at the tables (`which` of `rows`) that wait for it."""
+    """A bot's actions at the tables (`which` of `rows`) where it is to act."""
     faults: Faults = []
     try:
         given = bot.act(Pending(rows, game, frozen(which.copy())), memory, chance)
-        # Looked at anew: a bot may have changed what it was given.
+        # A new `Pending`, since a bot may have changed the one that it was given.
         kind, to, shares = decided(given, Pending(rows, game, which), chance.for_draws())
     except KeyboardInterrupt:
         raise
@@ -55,7 +56,7 @@ def ask(bot: Any, rows: Ints, game: Game, which: Ints, memory: Any, chance: Chan
 
 
 def tell(bot: Any, rows: Ints, which: Ints, seats: Ints, memory: Any) -> Faults:
-    """Show a bot that remembers how hands ended, as its seat at each table (`which`) saw them."""
+    """Show a bot with a memory how hands ended, as its seat at each table (`which`) saw them."""
     try:
         bot.remember(as_seen(rows, which, seats), seats.copy(), memory)
     except KeyboardInterrupt:
@@ -66,13 +67,13 @@ def tell(bot: Any, rows: Ints, which: Ints, seats: Ints, memory: Any) -> Faults:
 
 
 def memory_of(bot: Any) -> np.dtype[Any] | None:
-    """What a bot keeps from hand to hand, as the dtype of one element; None if it keeps nothing."""
+    """The dtype of what a bot keeps from hand to hand; None if it keeps nothing."""
     memory: np.dtype[Any] | None = getattr(bot, "memory", None)
     return memory
 
 
 def blank_memory(bot: Any, sessions: int) -> NDArray[Any] | None:
-    """The memory of a bot before the first hand of so many sessions, [sessions]."""
+    """The empty memory of a bot, [sessions]; None if it keeps nothing."""
     dtype = memory_of(bot)
     if dtype is None:
         return None

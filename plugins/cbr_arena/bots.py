@@ -1,8 +1,8 @@
-"""What a bot is, in its two forms, and how it is named.
+"""The two forms of a bot, their actions, and how bots are named.
 
 The fast form decides many situations at once (`Bot`); a class marked with `@bot` whose `act` takes
-one view is the short form, which the arena wraps. Both see what their seat may see and no more, and
-both get the same table: a test holds them to the same decisions.
+one view is the short form, which the arena wraps. Both see only what their seat may see, and a test
+checks that a bot written in both forms makes the same decisions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ GAMES = ("limit", "nolimit")
 
 
 class Actions(NamedTuple):
-    """What a bot does in each of some situations: `kind` [n] is FOLD, CALL or RAISE; `to` [n] what
-    a raise goes to in chips, 0 for the least that is legal. A fold that costs nothing is a check.
+    """A bot's actions in n situations: `kind` [n] is FOLD, CALL or RAISE; `to` [n] the amount in
+    chips that a raise goes to, 0 for the least legal one. A fold where a check is free is a check.
     """
 
     kind: NDArray[np.int64]
@@ -38,9 +38,9 @@ class Actions(NamedTuple):
 
 
 class Triples(NamedTuple):
-    """How often a bot folds, calls and raises in each of some situations, `shares` [n, 3], and `to`
-    as in `Actions`. The arena draws, so it knows what was luck. A share of what is not legal goes
-    to the call.
+    """A bot's mixed strategy in n situations: the probabilities `shares` [n, 3] of fold, call and
+    raise, and `to` as in `Actions`. The arena draws the action, so it can measure the luck of the
+    draw. The share of an action that is not legal is added to the call.
     """
 
     shares: NDArray[np.float64]
@@ -48,7 +48,7 @@ class Triples(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """What a bot tells of its play, as a mean: a sum, and what it is divided by."""
+    """A statistic that a bot reports of its play, as a mean: a sum and its divisor."""
 
     total: float
     weight: float
@@ -57,15 +57,16 @@ class Figure(NamedTuple):
 class Bot(Protocol):
     """A player for many tables at once.
 
-    `memory` is what it keeps from hand to hand, as one element of an array: its dtype, or None. The
-    arena holds an array for each session and gives `act` the elements of the sessions that the
-    situations are of, [n]; what is written there stays. `remember` is asked after every hand that
-    the bot sat in, with the tables as its seat saw them at the end [n, WIDTH] and its seats [n].
-    A bot may have `figures` with a method `take` that gives a `Figure` by name and begins anew:
-    matches add them up and show them. And it may have `explain(situations, memory) -> str`, which
-    tells why it acts as it does in one situation (a batch of 1, as `act` gets it): some lines of at
-    most 76 characters for a person (`cbr play` shows them). It changes nothing, and it need not
-    tell the bot's cards. With `doubts(seats) -> str` it warns of tables that it knows nothing of.
+    `memory` is the dtype of what it keeps from hand to hand in a session, or None. The arena holds
+    one element for each session and passes to `act` those of the situations' sessions, [n]; what is
+    written there is kept. `remember` is called after every hand that the bot sat in, with the
+    tables as its seat saw them at the end [n, WIDTH] and its seats [n].
+
+    Three members are optional. `figures.take()` returns a `Figure` by name and resets them; matches
+    add them up and show them. `explain(situations, memory) -> str` explains the action in one
+    situation (a batch of 1, as in `act`) in lines of at most 76 characters, which `cbr play` shows;
+    it changes nothing and need not reveal the bot's cards. `doubts(seats) -> str` is a warning if
+    the bot is not made for a table of this size.
     """
 
     memory: np.dtype[Any] | None
@@ -80,8 +81,8 @@ class Bot(Protocol):
 
 
 class Decided(NamedTuple):
-    """What is done: `kind` and `to` [n] as in `Actions`, and the shares [n, 3] that it was drawn by
-    where the bot gave them."""
+    """Checked actions: `kind` and `to` [n] as in `Actions`, and the probabilities `shares` [n, 3]
+    that they were drawn by if the bot gave any."""
 
     kind: NDArray[np.int64]
     to: NDArray[np.int64]
@@ -89,7 +90,7 @@ class Decided(NamedTuple):
 
 
 def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
-    """What a bot's answer comes to; `chance` is what the arena draws by, and no bot has seen it."""
+    """Check what `act` returned, and draw the actions of `Triples` by a chance no bot has seen."""
     if not isinstance(given, Triples):
         kind, to = given if isinstance(given, Actions) else (given, None)
         return Decided(_whole(kind, situations.count), _raised(to, situations.count), None)
@@ -98,12 +99,12 @@ def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
         raise BadValue(f"shares of fold, call and raise must be [n, 3], not {shares.shape}")
     kind = np.empty(len(shares), np.int64)
     if not _draw(shares, situations.call, situations.raise_to, chance.random(), kind):
-        raise BadValue("shares of fold, call and raise must be 0 or more, and one of them above")
+        raise BadValue("shares of fold, call and raise must be 0 or more, and not all of them 0")
     return Decided(kind, _raised(given.to, situations.count), shares)
 
 
 def _whole(given: Any, count: int) -> NDArray[np.int64]:
-    """A whole number for each of so many decisions."""
+    """What a bot gave as whole numbers [count]; `BadValue` if it is anything else."""
     found = np.asarray(given)
     if not np.issubdtype(found.dtype, np.integer):
         raise BadValue(f"actions and amounts must be whole numbers, not {found.dtype}")
@@ -118,7 +119,7 @@ def _raised(given: Any, count: int) -> NDArray[np.int64]:
 
 @njit
 def _draw(shares: Any, call: Any, raise_to: Any, drawn: Any, kind: Any) -> bool:
-    """Make shares those of what is legal, in sum 1, and draw by them; False if they are none."""
+    """Normalise shares over the legal actions and draw by them; False if they are invalid."""
     for i in range(len(shares)):
         fold, stay, more = shares[i]
         total = fold + stay + more
@@ -135,7 +136,7 @@ def _draw(shares: Any, call: Any, raise_to: Any, drawn: Any, kind: Any) -> bool:
         )
         point = drawn[i] * total
         kind[i] = FOLD if point < fold else (CALL if point < fold + stay else RAISE)
-        if shares[i, kind[i]] == 0.0:  # the last digit of a sum
+        if shares[i, kind[i]] == 0.0:  # the sum was rounded
             kind[i] = CALL if stay > 0.0 else FOLD
     return True
 
@@ -146,9 +147,9 @@ C = TypeVar("C", bound=type[Any])
 
 @dataclass(frozen=True)
 class BotKind:
-    """A bot by name. `make(**options)` builds it; a spec may give options (`loki?style=tight`),
-    and one text after a colon, `make`'s first argument (`triple:0.1,0.6,0.3`), where it has no
-    default. `games` are those it can play; `views` says that its `act` takes one view.
+    """A bot by name. `make(**options)` builds it; a spec may give options (`loki?style=tight`) and,
+    if `make`'s first argument has no default, its value after a colon (`triple:0.1,0.6,0.3`).
+    `games` are those it can play; `views` is true if its `act` takes one view.
     """
 
     name: str
@@ -180,9 +181,9 @@ class BotKind:
 
 
 def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[[C], C]:
-    """Mark a class as a bot. If its `act` takes one view, it gives one action: "f", "c", "r", or
-    ("r", 40) for a raise to 40; or how often it does what, {"c": 0.7, "r": 0.3}. If it takes
-    situations, memory and chance, it is a `Bot`."""
+    """Mark a class as a bot. If its `act` takes one view, it returns one action: "f", "c", "r", or
+    ("r", 40) for a raise to 40; or probabilities, {"c": 0.7, "r": 0.3}. If it takes situations,
+    memory and chance, it is a `Bot`."""
 
     def mark(made: C) -> C:
         wanted = list(inspect.signature(made.act).parameters)
@@ -191,8 +192,8 @@ def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[
                 f"act of bot {name!r} must take a view, or situations, memory and chance"
             )
         plays = (games,) if isinstance(games, str) else tuple(games)
-        said = help or inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
-        made.__cbr__ = BotKind(name, made, said, plays, len(wanted) == 2)
+        summary = help or inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
+        made.__cbr__ = BotKind(name, made, summary, plays, len(wanted) == 2)
         return made
 
     return mark

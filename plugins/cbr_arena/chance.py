@@ -1,4 +1,4 @@
-"""Random numbers for bots: by deal, seat and decision, so that nobody's depend on anyone else's."""
+"""Random numbers for bots: an independent stream for each deal, seat and decision."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from cbr.jit import njit
 from cbr_holdem.chance import key, step, unit
 
-#: The parts of a key that are kept for bots, and for what the arena draws in their place.
+#: Counters of a key that are reserved for bots, and for actions that the arena draws for them.
 _BOTS, _DRAWS = np.int64(0x626F7473), np.int64(0x64726177)
 
 
 class Chance:
     """Random numbers for a batch of decisions, each with a stream of its own.
 
-    A stream belongs to (seed, deal, seat, decision): so results are the same for any number of
-    workers, and two bots in one seat at one deal have the same luck.
+    A stream belongs to (seed, deal, seat, decision): results are the same for any number of
+    workers, and two bots in the same seat of the same deal get the same numbers.
     """
 
     def __init__(self, seed: int, deal: NDArray[np.int64], seat: Any, decision: Any) -> None:
@@ -27,27 +27,27 @@ class Chance:
         self._state: NDArray[np.uint64] | None = None
 
     def for_draws(self) -> Chance:
-        """The same decisions' luck when the arena draws: no bot is given it."""
+        """The streams by which the arena draws for these decisions; no bot sees them."""
         draws = Chance(*self._given)
         draws._part = _DRAWS
         return draws
 
     def take(self, places: NDArray[np.int64]) -> Chance:
-        """The luck of some of the decisions, from its beginning."""
+        """The streams of some of the decisions, from their beginning."""
         seed, deal, seat, decision = self._given
         some = Chance(seed, deal[places], seat[places], decision[places])
         some._part = self._part
         return some
 
     def random(self) -> NDArray[np.float64]:
-        """The next number from 0 to 1 of each decision, [n]."""
+        """The next number from 0 to 1 of each stream, [n]."""
         out = np.empty(len(self._given[1]))
         _next(self.state, out)
         return out
 
     @property
     def state(self) -> NDArray[np.uint64]:
-        """The streams, as compiled code takes them (`cbr_holdem.chance`)."""
+        """The states of the streams [n], for compiled code (`cbr_holdem.chance`)."""
         if self._state is None:
             self._state = np.empty(len(self._given[1]), np.uint64)
             _begin(*self._given, self._part, self._state)

@@ -1,4 +1,4 @@
-"""``cbr match`` and ``cbr bots``."""
+"""The commands ``cbr match`` and ``cbr bots``."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _Bots = Annotated[
 _Vs = Annotated[
     tuple[str, str] | None,
     typer.Option(
-        "--vs", metavar="A B", help="Is A better than B in one more seat? Both play the same deals."
+        "--vs", metavar="A B", help="Compare A with B in one more seat, on the same deals."
     ),
 ]
 _Hands = Annotated[int, typer.Option(min=1, help="Hands to play, rounded up to whole sets.")]
-_Game = Annotated[str, typer.Option(metavar="limit|nolimit", help="What is played.")]
-_Seats = Annotated[int | None, typer.Option(help="Only checks that there are so many bots.")]
+_Game = Annotated[str, typer.Option(metavar="limit|nolimit", help="The betting structure.")]
+_Seats = Annotated[int | None, typer.Option(help="Only checks the number of bots at the table.")]
 _Stack = Annotated[
     int | None, typer.Option(min=1, help="Stacks in big blinds; 1,000 in limit, 100 in no-limit.")
 ]
@@ -51,21 +51,21 @@ _Until = Annotated[
 _Adjust = Annotated[
     str,
     typer.Option(
-        metavar="none|all-in|aivat", help="Also give rates with luck taken out, so far as can be."
+        metavar="none|all-in|aivat", help="Also give rates with some of the luck subtracted."
     ),
 ]
 _Tournament = Annotated[
-    bool, typer.Option("--tournament", help="Everybody heads-up against everybody else.")
+    bool, typer.Option("--tournament", help="Play a heads-up match between every two bots.")
 ]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots.")]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
-_Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
+_Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Dask scheduler to play on.")]
 _Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the bankrolls.")]
 _Log = Annotated[
     Path | None, typer.Option(metavar="FILE.phhs|FILE.log", help="Write the hands as PHH or ACPC.")
 ]
 
-#: With --until-width: an end in case the width is out of reach.
+#: Most hands with --until-width, in case the width cannot be reached.
 _MOST_HANDS = 1_000_000_000
 
 
@@ -96,15 +96,15 @@ def match(
     log: _Log = None,
     json: Json = False,
 ) -> None:
-    """Let bots play each other, and say who wins how much with its interval.
+    """Play bots against each other, and show their winnings with 95 % intervals.
 
-    Each deal is played once in every seating, so luck of the cards evens out; the mean over these
-    hands is one block, and intervals are over blocks. Winnings are in small bets a hand for limit,
-    in big blinds a hand for no-limit. Stacks are reset for every hand.
+    Each deal is played once in every seating, so the luck of the cards evens out; the mean over
+    these hands is one block, and intervals are over blocks. Winnings are in small bets a hand for
+    limit, in big blinds a hand for no-limit. Stacks are reset for every hand.
 
-    --tournament lets every two of them play --hands heads-up on the same deals. --adjust takes out
-    luck without a bias: all-in counts what all-ins are worth on average, aivat also the fall of the
-    cards and what bots that tell their chances drew.
+    --tournament plays --hands heads-up between every two bots, on the same deals. --adjust reduces
+    the variance without a bias: all-in counts all-ins by their mean payoff; aivat also subtracts
+    the luck of the cards, and of actions drawn by the probabilities that bots give.
     """
     from cbr.errors import BadValue
     from cbr.workers import executor
@@ -131,7 +131,7 @@ def match(
         for seated in line_ups
     ]
     if seats is not None and seats != matches[0].seats:
-        raise BadValue(f"{matches[0].seats} bots play at a table, and --seats says {seats}")
+        raise BadValue(f"{matches[0].seats} bots play at a table, and --seats is {seats}")
     with (
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
@@ -167,7 +167,7 @@ def _tell_file(sentence: str, json: bool) -> None:
 def _verify_options(
     game: str, vs: tuple[str, str] | None, tournament: bool, until_width: float | None
 ) -> None:
-    """What is wrong with options, or with two of them together."""
+    """Check options, also against each other."""
     from cbr.errors import BadValue, NoSuchName
     from cbr_arena.bots import GAMES
     from cbr_arena.players import players_of
@@ -187,7 +187,7 @@ def _verify_options(
 def _line_ups(
     bots: Sequence[str], vs: tuple[str, str] | None, tournament: bool
 ) -> tuple[list[Player], list[list[Player]]]:
-    """All players, and who sits in each of the matches: one, two with --vs, else every pair."""
+    """All players, and those of each match: one, two with --vs, every pair's with --tournament."""
     from cbr_arena.players import players_of
     from cbr_arena.tournament import pairs_of
 
@@ -200,7 +200,7 @@ def _line_ups(
 
 
 def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:
-    """What can be known before a long match: whether what it gives can be written."""
+    """Check before a long match that its files can be written."""
     from cbr import BadValue
     from cbr.plots import verify_picture
     from cbr_arena.logs import verify_log
@@ -216,12 +216,12 @@ def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:
 
 
 def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -> list[Played]:
-    """Play matches side by side, piece by piece; until their intervals are narrow enough."""
+    """Play matches side by side, piece by piece; with a width, until their intervals have it."""
     from cbr_arena.match import Played, pieces_played
     from cbr_arena.results import width_of
 
     parts: list[list[Played]] = [[] for _ in matches]
-    # Pieces of one size, with whole sessions for whoever remembers.
+    # Pieces of one size, with whole sessions if a bot has a memory.
     size = max((one.piece for one in matches if one.remembers), default=matches[0].piece)
     streams = [pieces_played(one, pool, width is not None, size) for one in matches]
     total = sum(one.deals * one.seatings for one in matches)
@@ -233,7 +233,7 @@ def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -
         if tell:
             tell(done, max(total, done), done)
         if width is not None and done >= total and len(parts[0]) >= look:
-            # Seldom enough that looking costs little of the playing.
+            # Rarely enough that computing intervals costs little compared with playing.
             look = len(parts[0]) + 1 + len(parts[0]) // 20
             reached = width_of([Played.together(mine) for mine in parts])
             if (reached is not None and reached <= width) or done > _MOST_HANDS:

@@ -1,4 +1,4 @@
-"""Matches as logs that others read: PHH files, and the match logs of the ACPC."""
+"""Hands of a match written to log files: PHH, or the match logs of the ACPC."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _FORMATS = {".phhs": "phh", ".log": "acpc"}
 
 
 def verify_log(path: Path) -> None:
-    """Whether a log can be written here, by its name."""
+    """Check that a log can be written to this path, whose suffix is its format."""
     if path.suffix not in _FORMATS:
         raise BadValue(f"a log is called FILE.phhs (PHH) or FILE.log (ACPC), not {path.name!r}")
     verify_place(path)
     beside = path.with_suffix(".game")
     if path.suffix == ".log" and beside.exists() and not path.exists():
         raise BadValue(
-            f"{beside} is there and is another game; choose another name than {path.name}"
+            f"{beside} exists and is of another match; choose another name than {path.name}"
         )
 
 
 def plain_name(name: str) -> str:
-    """What a bot is called in a match log, which divides names by : and |."""
+    """The name of a bot in a match log, where : and | separate names."""
     return name.replace(" ", "").replace(":", "=").replace("|", "/")
 
 
 def write_log(hands: Sequence[str], path: Path) -> int:
-    """Write hands (`Hand.text`) in the format that the name asks for; how many."""
+    """Write hands (`Hand.text`) in the format of the path's suffix; returns their number."""
     source = default_plugins().get("case source", _FORMATS[path.suffix])
     count: int = source.write(iter(hands), path)
     return count

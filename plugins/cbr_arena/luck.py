@@ -1,19 +1,20 @@
-"""What was luck in a hand, so that it can be taken out of the result (in the manner of AIVAT).
+"""The luck in a hand as control variates, which can be subtracted from its result (after AIVAT).
 
-A term of luck is what a card or a drawn action changed in a rough value of the hand, less what it
-changes on average. Its mean is 0 whatever the value is, because the dealer knows how cards fall and
-a bot that gives its triple says how it draws. So terms may be subtracted, with any factor that they
-had no part in (`cbr_arena.adjust`): the mean stays, the interval shrinks.
+A luck term is the change that a card or a drawn action makes in an estimated value of the hand,
+less the mean of this change. Its expectation is 0 for any estimate, because the distribution of the
+cards is known, and that of an action is known if the bot gives a triple. Terms may therefore be
+subtracted, times any factor that is independent of them (`cbr_arena.adjust`): the mean stays, and
+the interval shrinks.
 
-The value of a hand for a seat is its share of the pot if no more were bet: how often it would win,
-all cards known, over run-outs of the board. Run-outs are drawn with luck of their own.
+The value of a hand for a seat is its share of the pot if there were no more betting: its equity
+over run-outs of the board, with all cards known. Run-outs have random numbers of their own.
 
-- `cards`: the share of the whole deal before anything is bet;
-- `flop`, `turn`, `river`: the share of the pot after these cards, less before;
-- `before`, `after`: of actions before and after the flop, by everybody who gave his triple.
+- `cards`: the equity of the hole cards before any betting, less its mean;
+- `flop`, `turn`, `river`: the change of the share of the pot by these cards;
+- `before`, `after`: actions before and after the flop, of all bots that give triples.
 
-Where all are all in, the rest of the board is no luck that matters: the hand counts as what it is
-worth on average (`all_in`), and cards that come after that add no term.
+Once all players are all in, the hand counts as its mean payoff over the cards to come (`all_in`),
+so these cards add no term.
 """
 
 from __future__ import annotations
@@ -55,18 +56,18 @@ from cbr_holdem.table import (
 
 TERMS = ("cards", "flop", "turn", "river", "before", "after")
 _CARDS, _BEFORE, _AFTER = 0, 4, 5
-#: The part of a key that is kept for run-outs: they have nothing to do with deck and bots.
+#: Counter of a key that is reserved for run-outs: they are independent of decks and bots.
 _RUNOUTS = np.int64(0x6C75636B)
-#: Run-outs that a value is taken over, where there are more.
+#: Run-outs that are sampled for a value, where there are more.
 _SOME = 256
-#: The same for the value of an all-in before the flop; after it all are counted.
+#: The same for the payoff of an all-in before the flop; after it all are counted.
 _MANY = 1_000
 
 
 class _Followed(NamedTuple):
-    """What is kept of n tables while their hands are played: the strength of each seat on each
-    run-out [n, _SOME, seats], how many run-outs there are [n], the street that they are of [n], and
-    the terms of luck so far [n, seats, terms]."""
+    """The state of n tables while their hands are played: the strength of each seat on each run-out
+    [n, _SOME, seats], the number of run-outs [n], the street that they start from [n], and the luck
+    terms so far [n, seats, terms]."""
 
     strength: NDArray[np.uint16]
     runouts: Ints
@@ -75,9 +76,9 @@ class _Followed(NamedTuple):
 
 
 class Luck:
-    """Luck of the hands at some tables, followed while they are played: `terms` [n, seats, terms],
-    in chips. Ask `dealt` when the cards are dealt, `drew` before drawn actions are played, and
-    `moved` after each step."""
+    """Luck terms of the hands at n tables, added up while they are played: `terms`
+    [n, seats, terms], in chips. Call `dealt` after the cards are dealt, `drew` before drawn actions
+    are played, and `moved` after each step."""
 
     def __init__(self, rows: Ints, terms: Any, seed: int, deal: Ints) -> None:
         count, seats = len(rows), int(rows[0, SEATS])
@@ -94,7 +95,7 @@ class Luck:
         _dealt(self._rows, self._game, self._seed, self._deal, self._followed)
 
     def drew(self, which: Ints, shares: Floats, kind: Ints, to: Ints) -> None:
-        """Actions were drawn by these shares [n, 3] at some tables, and are not yet played."""
+        """Add the terms of actions that were drawn by shares [n, 3] and are not yet played."""
         _drew(self._rows, self._game, which, shares, kind, to, self._followed)
 
     def moved(self, which: Ints) -> None:
@@ -102,7 +103,7 @@ class Luck:
 
 
 def all_in(rows: Ints, terms: Any, seed: int, deal: Ints) -> Floats:
-    """What hands came to in chips [n, seats]; where nobody could bet any more, on average over the
+    """Payoffs of hands in chips [n, seats]; where nobody could bet any more, their mean over the
     cards that were still to come."""
     out = np.empty((len(rows), int(rows[0, SEATS])))
     _all_in(rows, terms, seed, deal, out)
@@ -111,7 +112,7 @@ def all_in(rows: Ints, terms: Any, seed: int, deal: Ints) -> Floats:
 
 @njit
 def _free_cards(r: Any, shown: Any, free: Any) -> Any:
-    """Cards that are neither on the board nor in anybody's hand, into free [52]; how many."""
+    """Write the cards neither on the board nor in a hand into free [52]; returns their number."""
     gone = np.zeros(DECK, np.bool_)
     for place in range(2 * r[SEATS]):
         gone[r[HOLE + place]] = True
@@ -127,9 +128,9 @@ def _free_cards(r: Any, shown: Any, free: Any) -> Any:
 
 @njit
 def _runouts(r: Any, shown: Any, most: Any, state: Any, boards: Any) -> Any:
-    """Full boards that begin with the cards that show, into boards [.., 5]; how many.
+    """Write full boards that begin with the `shown` cards into boards [.., 5]; returns how many.
 
-    All of them where they are no more than `most`, else so many drawn ones.
+    All of them if there are at most `most`, otherwise a sample of that size.
     """
     free = np.empty(DECK, np.int64)
     count = _free_cards(r, shown, free)
@@ -161,7 +162,7 @@ def _runouts(r: Any, shown: Any, most: Any, state: Any, boards: Any) -> Any:
 
 @njit
 def _strengths(r: Any, boards: Any, count: Any, strength: Any) -> None:
-    """Strength of every seat that is in on each board, into strength [.., seats]."""
+    """Write the strength of every seat not folded on each board into strength [.., seats]."""
     for b in range(count):
         board_key = EMPTY
         for place in range(5):
@@ -175,7 +176,7 @@ def _strengths(r: Any, boards: Any, count: Any, strength: Any) -> None:
 
 @njit
 def _look(r: Any, seed: Any, deal: Any, strength: Any) -> Any:
-    """Draw run-outs of a table as it is now; how many."""
+    """Write the strengths on run-outs of a table as it is now; returns the number of run-outs."""
     boards = np.empty((_SOME, 5), np.int64)
     state = key(seed, deal, _RUNOUTS, r[STREET])
     count = _runouts(r, BOARD_CARDS[r[STREET]], _SOME, state, boards)
@@ -185,7 +186,7 @@ def _look(r: Any, seed: Any, deal: Any, strength: Any) -> Any:
 
 @njit
 def _equity(strength: Any, count: Any, folded: Any, out: Any) -> None:
-    """How often each seat wins among those who have not folded, ties shared, out [10]."""
+    """Write the equity of each seat among those not in `folded` into out [10]; ties are shared."""
     out[:] = 0.0
     for b in range(count):
         best, winners = np.int64(-1), 0

@@ -1,11 +1,11 @@
-"""Matches: the same deals in every seat, and sessions for bots that remember.
+"""Duplicate matches: the same deals in every seat, and sessions for bots with a memory.
 
-A deal is played once for each way to seat the players in a row around the table (heads-up: twice,
-seats swapped), so that everybody has every hand in every position once. The mean over these hands
-is one block, and intervals are over blocks. Who sits where moves on with each deal, as at a table.
+A deal is played once for each rotation of the players around the table (heads-up: twice, with seats
+swapped), so that every player has every seat, with its cards, once. The mean over these hands is
+one block, and intervals are over blocks. The rotation advances with each deal, as the button does.
 
-Bots that remember play sessions: `session` deals one after another in one seating, then forget. No
-memory meets a deal twice. A result depends on the match alone, not on how many workers played it.
+Bots with a memory play sessions: `session` deals one after another in one rotation, after which the
+memory is cleared. No memory sees a deal twice. Results do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -35,23 +35,21 @@ from cbr_holdem.table import MOST_CHIPS, MOST_SEATS, PARTS, Game
 
 #: Hands that are played in lockstep: enough to make a step worth its cost, few enough for caches.
 _AT_ONCE = 2_048
-#: Deals of one piece of work, where nobody remembers.
+#: Deals of one piece of work, if no bot has a memory.
 _PIECE = 1_800
-#: Sessions that are played side by side, where somebody does.
+#: Sessions of one piece of work, played side by side, if a bot has one.
 _SESSIONS = 8
-#: Deals of the longest session: all its results are held.
+#: Deals of the longest session, since all its results are held.
 _LONGEST = 100_000
-
-#: Called with hands done, hands in all, and hands done.
 
 
 @dataclass(frozen=True)
 class Match:
     """Who plays which game, for how many hands, with which seed. Stacks are reset for every hand.
 
-    Each deal is played in every seating unless `duplicate` is false. `stack` 0 stands for one that
-    is deep enough. `keep_hands` keeps the hands as texts; `adjust` says which luck is taken out of
-    the results (`cbr_arena.adjust`).
+    Each deal is played in every seating unless `duplicate` is false. `stack` 0 stands for 1,000 big
+    blinds in limit, 100 else. `keep_hands` keeps the hands as texts; `adjust` is the method of
+    variance reduction (`cbr_arena.adjust`).
     """
 
     players: Sequence[Player]
@@ -86,7 +84,7 @@ class Match:
 
     @property
     def seatings(self) -> int:
-        """How often each deal is played."""
+        """The number of times that each deal is played."""
         return self.seats if self.duplicate else 1
 
     @property
@@ -108,11 +106,11 @@ class Match:
 
     @property
     def piece(self) -> int:
-        """Deals of one piece of work: whole sessions where somebody remembers."""
+        """Deals of one piece of work: whole sessions if a bot has a memory."""
         return _SESSIONS * self.session if self.remembers else _PIECE
 
     def seating(self, deal: Ints, way: Ints) -> Ints:
-        """Which player has each seat [n, seats] at a deal, in one of the ways to seat them."""
+        """The player in each seat [n, seats] at deals [n], in the rotations `way` [n]."""
         return (np.arange(self.seats) + (way + deal)[:, None]) % self.seats
 
 
@@ -120,13 +118,13 @@ class Match:
 class Played:
     """The results of some deals.
 
-    `won` [blocks, players] is what each player won in a block, in bets a hand; `squares` [players]
-    the sum of the squares of what he won in a hand; `counts` [players, counts] and `pots` [3] are
-    as in `showing`; `faults` are by player and reason, `figures` what bots report of themselves,
-    by spec and name. If they are asked for: `hands` are their texts, `on_average` [blocks, players]
-    is what was won with all-ins on average, `luck` [blocks, players, terms] the terms of luck.
-    `session` [blocks] is that of each block where a bot remembered anything: blocks of one session
-    are not independent then.
+    `won` [blocks, players] are the winnings of each player in a block, in bets a hand; `squares`
+    [players] the sums of squared winnings over hands; `counts` [players, counts] and `pots` [3] are
+    as in `showing`; `faults` are counted by player and reason; `figures` are the bots' own
+    statistics, by spec and name. Depending on the match: `hands` are the hands as texts,
+    `on_average` [blocks, players] the winnings with all-ins at their mean, `luck`
+    [blocks, players, terms] the luck terms. `session` [blocks] is the session of each block if a
+    bot used its memory: blocks of one session are then not independent.
     """
 
     won: Floats
@@ -170,7 +168,7 @@ class Played:
 
     @cached_property
     def adjusted(self) -> Floats | None:
-        """What was won but for luck, [blocks, players]; None if that was not asked for."""
+        """Winnings after variance reduction, [blocks, players]; None if there is none."""
         if self.luck is None or self.on_average is None:
             return self.on_average
         return np.stack(
@@ -183,15 +181,16 @@ class Played:
 
     @property
     def judged(self) -> Floats:
-        """What intervals are taken over, [blocks, players]."""
+        """The winnings that rates are taken from, [blocks, players]: adjusted ones if there are."""
         return self.won if self.adjusted is None else self.adjusted
 
 
 def pieces_played(
     match: Match, pool: Executor | None = None, endless: bool = False, piece: int = 0
 ) -> Generator[Played, None, None]:
-    """A match piece by piece, in order; `endless` goes on with further deals after its end. Matches
-    that are played side by side have pieces of one size, which nothing else depends on."""
+    """The results of a match piece by piece, in order; `endless` goes on with further deals after
+    its end. `piece` is the number of deals in a piece, on which results do not depend; matches that
+    are played side by side need the same."""
     size, last = piece or match.piece, None if endless else match.deals
     pieces = (range(first, first + size) for first in count(0, size))
     files = tuple(map(str, default_plugins().files))
@@ -216,7 +215,7 @@ def play(match: Match, pool: Executor | None = None, progress: Progress | None =
 
 @lru_cache(maxsize=4)
 def _room(match: Match, plugins: Plugins) -> Room:
-    """Bots are built once in a process, for the plugins it has: some read a casebase."""
+    """The room of a match, built once in a process, since some bots read a casebase."""
     return match.room()
 
 
@@ -259,7 +258,7 @@ def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
 
 
 def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
-    """What bots report of their play since this was last called."""
+    """The statistics of their play that bots report since the last call."""
     specs = dict.fromkeys(player.spec for player in match.players)
     found = {}
     for spec, bot in zip(specs, room.bots, strict=True):
@@ -272,8 +271,8 @@ def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
 
 
 def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
-    """The hands of some deals, as many at once as can be played side by side; never one deal twice
-    at the same time, because a bot that is asked for both would know everybody's cards."""
+    """The hands of some deals, in batches that are played side by side. No batch has a deal twice,
+    because a bot that decides for both hands would see cards of its opponents."""
     if not room.remembers:
         room.begin(1)
         for way in range(match.seatings):
@@ -281,7 +280,7 @@ def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
                 some = np.arange(first, min(first + _AT_ONCE, deals.stop))
                 yield _sitting(match, some, np.full(len(some), way), np.zeros(len(some), np.int64))
         return
-    # A row for each session in each seating: which deals it has, and where it begins in them.
+    # A row for each session in each rotation: its deals, and with which of them it begins.
     starts = np.arange(deals.start, deals.stop, match.session)
     length = np.minimum(match.session, deals.stop - starts)
     session = np.repeat(np.arange(len(starts)), match.seatings)
@@ -292,14 +291,14 @@ def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
         going = np.flatnonzero(step < length[session])
         mine = session[going]
         some = starts[mine] + (begin[going] + step) % length[mine]
-        # With fewer deals than seatings some would meet: they are played one after another.
+        # With fewer deals than rotations a deal comes twice: these are played one after another.
         for turn in range(int(np.unique(some, return_counts=True)[1].max())):
             now = _nth(some, turn)
             yield _sitting(match, some[now], ways[going[now]], going[now])
 
 
 def _nth(deals: Ints, turn: int) -> Ints:
-    """Places of the deals that stand before them so many times."""
+    """Indices of the deals before which the same deal occurs exactly `turn` times."""
     order = np.argsort(deals, kind="stable")
     ordered = deals[order]
     before = np.arange(len(deals)) - np.searchsorted(ordered, ordered)

@@ -1,4 +1,4 @@
-"""Who sits at the table: bots named by specs."""
+"""The players of a match: bots named by specs and built from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Player:
 
 
 def players_of(specs: Sequence[str]) -> list[Player]:
-    """
+    """The players that specs name; `*2` stands for two of one bot.
+
     >>> [player.name for player in players_of(["call", "lag?bluff=0.1*2"])]
     ['call', 'lag?bluff=0.1', 'lag?bluff=0.1 #2']
     """
@@ -50,7 +51,7 @@ def players_of(specs: Sequence[str]) -> list[Player]:
 
 
 def kind_of(spec: str) -> tuple[BotKind, str, Spec]:
-    """The kind of bot that a spec names, what stands after its colon, and its options."""
+    """The kind of bot that a spec names, the text after its colon, and its options."""
     parsed = Spec.parse(spec)
     name, _, argument = parsed.name.partition(":")
     kind: BotKind = default_plugins().get("bot", name)
@@ -60,7 +61,7 @@ def kind_of(spec: str) -> tuple[BotKind, str, Spec]:
 def build(spec: str, betting: str) -> Any:
     """The bot that a spec names, ready for a batch of decisions in this kind of game.
 
-    What was made may play fewer games than its kind, as one from a casebase does: its `games`.
+    A bot that plays fewer games than its kind, such as one with a casebase, has `games` of its own.
     """
     kind, argument, parsed = kind_of(spec)
     _verify_plays(spec, kind.games, betting)
@@ -83,8 +84,8 @@ def _verify_plays(spec: str, games: Sequence[str], betting: str) -> None:
 
 
 def verify_fits(bot: Any, seats: int) -> None:
-    """Warn of what a bot doubts about a table with so many seats."""
+    """Warn if a bot is not made for a table with so many seats (`doubts`)."""
     doubt = bot.doubts(seats) if hasattr(bot, "doubts") else ""
-    # Every process of a match builds its bots; one of them says it.
+    # Every process of a match builds its bots; only the main process warns.
     if doubt and parent_process() is None:
         warnings.warn(doubt, stacklevel=1)

@@ -19,7 +19,7 @@ _POINTS = 600
 
 
 def draw_match(matches: Sequence[Match], played: Sequence[Played], path: Path) -> None:
-    """Draw the winnings of each bot over the hands; of several matches (--vs), of the last bot."""
+    """Draw the winnings of each bot over the hands; with two matches (--vs), of their last bots."""
     first = matches[0]
     shown = (
         [(one.players[-1].name, what, -1) for one, what in zip(matches, played, strict=True)]
@@ -49,7 +49,7 @@ def _line(
     # The interval of the winnings so far, from the standard deviation of the blocks so far.
     mean = bank / hands / count
     spread = np.sqrt(np.maximum(0.0, (won**2).cumsum() / count - mean**2))
-    # Blocks of one session depend on each other, which widens it; one session alone has none.
+    # Blocks of one session are dependent, which widens it; a single session has no interval.
     alone, together = rate_of(won).ci95 or 0.0, rate_of(won, session).ci95
     wider = together / alone if together and alone else float(together is not None)
     width = 1.96 * wider * spread * np.sqrt(count) * hands
@@ -62,7 +62,7 @@ def _line(
 
 
 def draw_tournament(found: Tournament, unit: str, path: Path) -> None:
-    """Draw a square for each pair, the best bot on top: what the row's bot won of the column's."""
+    """Draw a square for each pair, the best bot on top: the row's winnings from the column."""
     order, count = found.by_total, len(found.names)
     rates = np.array(
         [[found.against(a, b).rate if a != b else np.nan for b in order] for a in order]

@@ -1,4 +1,4 @@
-"""Hands of a match as logs keep them."""
+"""Hands of a match as texts (`Hand.text`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cbr_holdem.table import (
 
 
 def texts(rows: Ints, sitting: Sitting, game: Game, players: Sequence[str]) -> list[str]:
-    """The hands of some tables at their end, each with all cards, as `Hand.text`."""
+    """The hands of tables that are over, with all cards, as `Hand.text`."""
     seated = [[players[player] for player in row] for row in sitting.player.tolist()]
     return [text_of(rows[at], game, seated[at], str(sitting.deal[at])) for at in range(len(rows))]
 

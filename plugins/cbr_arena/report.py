@@ -1,4 +1,4 @@
-"""What a match or a tournament shows: tables, and documents for scripts."""
+"""Output of matches and tournaments: tables for people, JSON for scripts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cbr_arena.match import Match, Played
 from cbr_arena.results import Line, Rate, difference, lines_of
 from cbr_arena.tournament import Tournament
 
-#: Sessions that make a good interval.
+#: With fewer sessions than this, a note is printed on the intervals.
 _FEW = 10
-#: The head of one more column, by adjustment.
+#: The heading of one more column, by adjustment.
 _ADJUSTED = {"all-in": ("all-ins on average",), "aivat": ("without luck",)}
 
 
@@ -80,18 +80,18 @@ def show(
 
 
 def _figures(played: Sequence[Played]) -> dict[str, dict[str, float]]:
-    """What bots tell of themselves, as means by spec and name."""
+    """The bots' own statistics, as means by spec and name."""
     found: dict[str, dict[str, float]] = {}
     for one in played:
         mine: dict[str, dict[str, float]] = {}
         for (spec, name), (total, weight) in one.figures.items():
             mine.setdefault(spec, {})[name] = total / weight if weight else 0.0
-        found = mine | found  # of a bot that sat in both matches, as in the first
+        found = mine | found  # if a bot sat in both matches, those of the first
     return found
 
 
 def _lines_shown(found: list[list[Line]], vs: object) -> list[Line]:
-    """Everybody; with --vs, the two who took turns and what the others did against the first."""
+    """All bots; with --vs, the two compared, and the others as they played against the first."""
     return [found[0][-1], found[1][-1], *found[0][:-1]] if vs else found[0]
 
 
@@ -113,13 +113,13 @@ def _rate(rate: Line | Rate) -> str:
 
 
 def _few_sessions(matches: Sequence[Match], played: Sequence[Played]) -> None:
-    """Say why there is no interval, or a wide one."""
+    """Print why there is no interval, or a wide one."""
     sessions = [len(np.unique(one.session)) for one in played if one.session is not None]
     if sessions and min(sessions) < _FEW:
         note(
-            f"bots remembered something, so intervals are over sessions, of which there "
+            f"bots used their memory, so intervals are over sessions, of which there "
             f"{'is one' if min(sessions) == 1 else f'are {min(sessions)}'}; play more --hands, or "
-            f"shorter ones than --session {matches[0].session}"
+            f"give a shorter --session than {matches[0].session}"
         )
 
 
@@ -130,7 +130,7 @@ def _faults(found: Sequence[Line]) -> None:
 
 
 def _faults_of(matches: Sequence[Match], played: Sequence[Played], name: str) -> dict[str, int]:
-    """What a bot did wrong in all matches of a tournament."""
+    """The faults of a bot in all matches of a tournament."""
     total: Counter[str] = Counter()
     for one, what in zip(matches, played, strict=True):
         for line in lines_of(one, what):
@@ -142,7 +142,7 @@ def _faults_of(matches: Sequence[Match], played: Sequence[Played], name: str) ->
 def show_tournament(
     matches: Sequence[Match], played: Sequence[Played], found: Tournament, json: bool
 ) -> None:
-    """Everybody against everybody, and both orders."""
+    """Show the results of all pairs, and both rankings."""
     first, order, dropped = matches[0], found.by_total, found.run_off()
     hands = sum(len(what.won) * first.seatings for what in played)
     # The winner of the run-off is the last who is left.

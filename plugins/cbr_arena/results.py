@@ -1,4 +1,4 @@
-"""What a match shows: winnings with their intervals, and how each bot plays."""
+"""Results of a match: winnings with their intervals, and statistics of each bot's play."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class Line:
-    """One bot. `sd` is of single hands; `vpip` and `pfr`: share of hands in which it put money in
-    before the flop of its own will, and in which it raised there; `aggression`: bets and raises for
-    each call on later streets, None where it never called; `showdown`: share of hands in which it
-    came to one; `faults`: what it did wrong, and how often; `adjusted`: the rate without luck, if
-    that was asked for."""
+    """The results of one bot. `sd` is of single hands; `vpip` and `pfr`: share of hands in which it
+    voluntarily put money in before the flop, and in which it raised there; `aggression`: bets and
+    raises for each call on later streets, None where it never called; `showdown`: share of hands in
+    which it came to one; `faults`: how often it failed, by reason; `adjusted`: the rate after
+    variance reduction, if there is any."""
 
     name: str
     rate: float
@@ -42,7 +42,7 @@ class Line:
 
 
 def rate_of(won: Floats, session: Ints | None = None) -> Rate:
-    """Of some blocks [b]; those of one session count together, as they are not independent."""
+    """The rate of blocks [b]; those of one session are a cluster, as they are not independent."""
     cluster = np.arange(len(won)) if session is None else session
     found = clustered_mean(won, cluster)
     return Rate(found.mean, found.ci95)
@@ -74,7 +74,7 @@ def lines_of(match: Match, played: Played) -> list[Line]:
 
 
 def difference(a: Played, b: Played, place: int) -> Rate:
-    """How much more a than b won in one player's place, on the same deals."""
+    """How much more was won in one player's place in match a than in b, on the same deals."""
     blocks = min(len(a.won), len(b.won))
     together = a.session if a.session is not None else b.session
     session = None if together is None else together[:blocks]
@@ -82,7 +82,7 @@ def difference(a: Played, b: Played, place: int) -> Rate:
 
 
 def width_of(played: Sequence[Played]) -> float | None:
-    """The widest interval: of a match's bots; of two matches that of the difference in the end."""
+    """The widest interval of a match's bots; for two matches, that of the last bots' difference."""
     if len(played) == 2:
         return difference(played[0], played[1], played[0].won.shape[1] - 1).ci95
     one = played[0]

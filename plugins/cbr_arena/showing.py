@@ -1,4 +1,4 @@
-"""What the end of a hand shows: cards to each seat, and figures of how it was played."""
+"""Ended hands: the cards that each seat sees, payoffs, and counts of how they were played."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HANDS, _VPIP, _PFR, _RAISES, _CALLS, _SHOWDOWN = range(len(COUNTS))
 
 
 def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
-    """Tables at the end as a seat saw them [n, WIDTH]: cards only of those who showed them."""
+    """Ended tables as a seat saw them [n, WIDTH]: with others' cards only if they were shown."""
     out = np.empty((len(table), WIDTH), np.int64)
     _as_seen(rows, table, seat, out)
     return out

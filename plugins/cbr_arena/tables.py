@@ -1,4 +1,4 @@
-"""Many tables in lockstep: each step asks every bot once for all tables that wait for it."""
+"""Many tables in lockstep: in each step a bot decides at once for all tables where it is to act."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from cbr_holdem.table import (
     new_tables,
 )
 
-#: Different reasons of faults that are kept for a player.
+#: Reasons of faults that are counted separately for a player.
 _REASONS = 20
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """Hands to be played at once: the deal of each [n], which player has each seat [n, seats], and
-    the session it is of [n], from 0."""
+    """Hands to be played at once: the deal of each [n], the player in each seat [n, seats], and the
+    session of each [n], from 0."""
 
     deal: Ints
     player: Ints
@@ -42,10 +42,10 @@ class Sitting:
 
 @dataclass(eq=False)
 class Room:
-    """The players of a match with what they remember: `memory` [players] arrays of a session each.
+    """The players of a match with their memories: `memory` has an array [sessions] for each player.
 
-    Players with one bot in common are asked together, so it is built once. `faults` counts what
-    bots did wrong, by player. With `follow_luck`, `luck` is that of the hands last played.
+    A bot is built once and decides together for all players that have its spec. `faults` are
+    counted by player and reason. With `follow_luck`, `luck` is that of the hands last played.
     """
 
     game: Game
@@ -59,7 +59,7 @@ class Room:
     faults: Counter[tuple[int, str]] = field(default_factory=Counter)
 
     def begin(self, sessions: int) -> None:
-        """Begin so many sessions, with empty memories."""
+        """Begin sessions, with empty memories."""
         self.memory = [blank_memory(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
 
     @property
@@ -79,14 +79,14 @@ class Room:
         )
 
     def fault(self, player: int, reason: str) -> None:
-        """Count what a player did wrong; of many reasons the first ones are kept apart."""
+        """Count a fault of a player; if there are many reasons, the later ones together."""
         if (player, reason) not in self.faults:
             reasons = sum(1 for who, _ in self.faults if who == player)
             reason = reason if reasons < _REASONS else "other faults"
         self.faults[player, reason] += 1
 
     def play(self, sitting: Sitting) -> Ints:
-        """Play the hands to their end; the tables as they are then."""
+        """Play the hands to their end; returns the tables [n, WIDTH]."""
         count, seats = sitting.player.shape
         rows = new_tables(count).rows
         terms = self.game.terms
@@ -125,7 +125,7 @@ class Room:
         kind: Ints,
         to: Ints,
     ) -> None:
-        """What one bot does at the tables that wait for it, into `kind` and `to`."""
+        """Write one bot's actions at the tables where it is to act into `kind` and `to`."""
         bot, session = self.bots[number], sitting.session[which]
         chance = Chance(self.seed, sitting.deal[which], rows[which, ACTOR], rows[which, MOVES])
         memory = None if memory_of(bot) is None else self._of(who, session, bot)
@@ -153,7 +153,7 @@ class Room:
                 kept[session[mine]] = memory[mine]
 
     def _remember(self, rows: Ints, sitting: Sitting) -> None:
-        """Show each bot that wants to know how the hand ended, as its seat saw it."""
+        """Show each bot with a memory how the hands ended, as its seats saw them."""
         for number, bot in enumerate(self.bots):
             if memory_of(bot) is None or not hasattr(bot, "remember"):
                 continue
@@ -166,7 +166,7 @@ class Room:
 
 
 def _cards_of(seed: int, deal: Ints, need: int) -> NDArray[np.uint8]:
-    """The deck of each deal; those of one deal are the same."""
+    """The deck of each deal, [n, 52], of which the first `need` cards are shuffled."""
     single, again = np.unique(deal, return_inverse=True)
     first, last = int(single[0]), int(single[-1])
     if last - first < 4 * len(single):
@@ -176,7 +176,7 @@ def _cards_of(seed: int, deal: Ints, need: int) -> NDArray[np.uint8]:
 
 @njit
 def _step(rows: Any, terms: Any, going: Any, kind: Any, to: Any) -> Any:
-    """One action at each table; says where it was not legal, and a check or fold was played."""
+    """Play one action at each table; returns where a check or fold replaced an illegal one."""
     wrong = np.zeros(len(going), np.bool_)
     for i in range(len(going)):
         r = rows[going[i]]

@@ -1,8 +1,8 @@
-"""Everybody heads-up against everybody else, and the two ways in which the ACPC names a winner.
+"""Round-robin tournaments of heads-up matches, with the two rankings of the ACPC.
 
-Total bankroll adds up what a bot won from all others: it rewards whoever takes most from the weak.
-Instant run-off drops the bot with the least total and counts again among those who are left, until
-one is: it rewards whoever is hard to beat. All pairs play the same deals, so a total's interval is
+Total bankroll ranks bots by their winnings from all others, which rewards exploiting weak bots.
+Instant run-off eliminates the bot with the lowest total among those left until one remains, which
+rewards bots that are hard to beat. All pairs play the same deals, so the interval of a total is
 over deals.
 """
 
@@ -24,7 +24,7 @@ _MOST = 40
 
 
 def pairs_of(players: Sequence[Player]) -> list[tuple[int, int]]:
-    """Who plays whom, by number."""
+    """The pairs that play each other, by the players' numbers."""
     if not 2 <= len(players) <= _MOST:
         raise BadValue(f"{len(players)} bots; a tournament has 2 to {_MOST}")
     return list(combinations(range(len(players)), 2))
@@ -32,11 +32,11 @@ def pairs_of(players: Sequence[Player]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """What came of it: `won` [blocks, bots, bots], what a bot won a hand from another."""
+    """The result: `won` [blocks, bots, bots] is what the first bot won a hand from the second."""
 
     names: Sequence[str]
     won: Floats
-    #: Sessions of the blocks of a pair in which something was remembered.
+    #: The session of each block [blocks], for pairs in which a bot used its memory.
     sessions: Mapping[tuple[int, int], Ints] = field(default_factory=dict)
 
     @classmethod

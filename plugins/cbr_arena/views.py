@@ -26,11 +26,12 @@ TIME_LIMIT = 10.0
 
 
 class TooSlow(BaseException):
-    """A decision took too long; no exception that a bot would catch in passing."""
+    """A decision took too long. A `BaseException`, which `except Exception` does not catch."""
 
 
 class Views:
-    """Many tables, view by view. Each session has an instance of the bot, which is its memory."""
+    """A bot in the short form as a `Bot`, which decides view by view. Each session has an instance
+    of it, which is its memory."""
 
     memory = np.dtype(object)
 
@@ -39,7 +40,7 @@ class Views:
         self._faults: list[tuple[int, str]] = []
 
     def take_faults(self) -> list[tuple[int, str]]:
-        """What went wrong since this was last called: in which decision of its batch, and why."""
+        """The faults since the last call: index of the decision in its batch, and reason."""
         faults, self._faults = self._faults, []
         return faults
 
@@ -67,7 +68,7 @@ class Views:
 
 
 def _read(given: Any, view: View, shares: NDArray[np.float64], key: int) -> int:
-    """What a bot answers, into shares [3] of fold, call and raise; what a raise goes to."""
+    """Write a bot's answer into shares [3] of fold, call and raise; returns the raise's amount."""
     if not isinstance(given, Mapping):
         kind, to = _action(given, view)
         shares[kind] = 1.0
@@ -82,16 +83,16 @@ def _read(given: Any, view: View, shares: NDArray[np.float64], key: int) -> int:
             raises[to] = raises.get(to, 0.0) + float(share)
     if not (shares >= 0.0).all() or not 0.0 < shares.sum() < np.inf:
         raise ValueError(
-            f"{given!r} are not probabilities: none may be below 0, and one must be above"
+            f"{given!r} are not probabilities: they must be 0 or more, and not all of them 0"
         )
     if len(raises) < 2:
         return next(iter(raises), 0)
-    # Of several sizes one is drawn, with luck that the bot has not seen.
+    # One of several sizes is drawn, with random numbers that the bot has not seen.
     return int(random.Random(key).choices(list(raises), list(raises.values()))[0])
 
 
 def _action(action: Any, view: View) -> tuple[int, int]:
-    """An action as the rules take it."""
+    """An action as kind and amount."""
     name, amount = action if isinstance(action, tuple) and len(action) == 2 else (action, 0)
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
@@ -108,8 +109,8 @@ def _action(action: Any, view: View) -> tuple[int, int]:
 
 @contextmanager
 def _clock() -> Iterator[Callable[[float], object]]:
-    """What breaks off whatever takes longer than so many seconds from now on (0: nothing), where
-    the system has a way to (the main thread, not Windows)."""
+    """A function that sets a time limit in seconds from now (0: none), after which `TooSlow` is
+    raised. Only in the main thread and not on Windows; elsewhere there is no limit."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(
         signal, "setitimer"
     ):
@@ -121,7 +122,7 @@ def _clock() -> Iterator[Callable[[float], object]]:
 
     before = signal.signal(signal.SIGALRM, late)
     try:
-        # Again and again, in case that it is caught.
+        # Raised again every second, in case the bot catches it.
         yield lambda seconds: _start(_REAL, seconds, 1.0 if seconds else 0.0)
     finally:
         _start(_REAL, 0.0)

@@ -1,4 +1,4 @@
-"""Measures of categories, most of which serve numbers too."""
+"""Local similarity measures for categories; `equal` and `table` compare numbers too."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _table(feature: Feature, pairs: object, otherwise: object) -> Mapping[str, A
             raise BadValue(f"pairs has {text[at:]!r}; write ONE~OTHER:WORTH/ONE~OTHER:WORTH")
         one, other = (_stored(feature, word) for word in match.group(1, 2))
         if one == other:
-            raise BadValue(f"pairs has {one!r} twice in one pair; a value is like itself anyway")
+            raise BadValue(f"pairs has {one!r} twice in one pair; give two different values")
         if frozenset((one, other)) in found:
-            raise BadValue(f"the pair {one}~{other} stands twice in pairs; once says it both ways")
+            raise BadValue(f"the pair {one}~{other} stands twice in pairs; give it in one order")
         worth = as_worth(f"the worth of {one}~{other}", match[3])
         found[frozenset((one, other))] = (one, other, worth)
         at = match.end()
@@ -42,7 +42,7 @@ def _table(feature: Feature, pairs: object, otherwise: object) -> Mapping[str, A
 
 
 def _stored(feature: Feature, word: str) -> Any:
-    """A word of a table as the feature's value; a number with the precision that arrays have."""
+    """A word of a table as the feature's value; a number with 32 bits, as in arrays."""
     value = feature.read(word)
     return struct.unpack("f", struct.pack("f", value))[0] if feature.is_number else value
 
@@ -51,7 +51,7 @@ def _stored(feature: Feature, word: str) -> Any:
 def table(
     a: object, b: object, pairs: Sequence[tuple[Any, Any, float]], otherwise: float = 0.0
 ) -> float:
-    """What `pairs` says of two different values, whichever comes first; else `otherwise`.
+    """The similarity that `pairs` gives two different values, in any order; else `otherwise`.
 
     In a spec: ``table?pairs=red~pink:0.7/red~orange:0.5``.
 
@@ -76,13 +76,13 @@ def _ordered(feature: Feature, order: object) -> Mapping[str, Any]:
             raise BadValue(f"order does not have {value!r}; it must name every value")
     for word in named:
         if word not in feature.values or named.count(word) > 1:
-            raise BadValue(f"order has {word!r}, which is no value, or stands there twice")
+            raise BadValue(f"order has {word!r}, which is not a value or stands there twice")
     return {"order": named}
 
 
 @cbr.similarity("ordered", prepare=_ordered)
 def ordered(a: object, b: object, order: Sequence[object] = "") -> float:
-    """Falls evenly with the places between two words of an order, to 0 from the first to the last.
+    """Linear in the distance of two words in an order: 0 between the first and the last.
 
     The order is that of the feature's values, or a spec's: ``ordered?order=low/mid/high``.
 

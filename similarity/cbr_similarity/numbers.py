@@ -1,4 +1,4 @@
-"""Measures of numbers: how far apart two are, and on which side."""
+"""Local similarity measures for numbers, by their distance and, if asymmetric, its direction."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cbr_similarity import parameters
 
 @cbr.similarity("linear", falls=True, prepare=parameters.above(span=0))
 def linear(a: float, b: float, span: float = FEATURE_SPAN) -> float:
-    """Falls evenly with the distance, to 0 at `span` (the feature's range)."""
+    """Falls linearly with the distance, to 0 at `span` (the feature's range)."""
     return max(0.0, 1.0 - abs(a - b) / span)
 
 
 @cbr.similarity("exponential", falls=True, prepare=parameters.at_least(k=0))
 def exponential(a: float, b: float, k: float = 1.0) -> float:
-    """e^(-k distance): steep near 0, never quite 0."""
+    """e^(-k distance): falls fast at small distances, and never reaches 0."""
     return math.exp(-k * abs(a - b))
 
 
@@ -39,7 +39,7 @@ def sigmoid(a: float, b: float, reach: float, width: float) -> float:
     [1.0, 0.98, 0.5, 0.02]
     """
     beyond = (abs(a - b) - reach) / width
-    if beyond > 700.0:  # e to that is more than a float can be
+    if beyond > 700.0:  # e to that power overflows
         return 0.0
     return min(1.0, (1.0 + math.exp(-reach / width)) / (1.0 + math.exp(beyond)))
 
@@ -54,13 +54,15 @@ def _steps(feature: Feature, at: object, worth: object) -> Mapping[str, Any]:
     parameters.numbers(feature)
     distances, worths = parameters.rising("at", at), parameters.listed("worth", worth)
     if distances[0] <= 0.0:
-        raise BadValue(f"at is {at!r}; its distances must be above 0, for a value is like itself")
+        raise BadValue(
+            f"at is {at!r}; its distances must be above 0, since equal values have similarity 1"
+        )
     if len(worths) == len(distances) - 1:
         worths = (*worths, 0.0)
     if len(worths) != len(distances):
         raise BadValue(
             f"at is {at!r} and worth is {worth!r}; give a worth for each distance, or for each "
-            f"but the last, from which on it is 0"
+            f"but the last, whose worth is then 0"
         )
     before = 1.0
     for each in worths:
@@ -74,7 +76,7 @@ def _steps(feature: Feature, at: object, worth: object) -> Mapping[str, Any]:
 def step(a: float, b: float, at: tuple[float, ...], worth: tuple[float, ...]) -> float:
     """1 below the first distance of `at`, and from each of them on the `worth` beside it.
 
-    In a spec, a distance without a worth stands last and means 0: ``step?at=1/3/6&worth=0.8/0.5``.
+    In a spec, the last distance may have no worth, which means 0: ``step?at=1/3/6&worth=0.8/0.5``.
 
     >>> [step(0, b, at=(1, 3, 6), worth=(0.8, 0.5, 0)) for b in (0, 0.9, 1, 2, 3, 5, 6)]
     [1.0, 1.0, 0.8, 0.8, 0.5, 0.5, 0]
@@ -120,7 +122,7 @@ def logarithmic(a: float, b: float, span: float = FEATURE_SPAN) -> float:
 
 @cbr.similarity("ratio", falls=True, prepare=parameters.above(reach=1))
 def ratio(a: float, b: float, reach: float = 2.0) -> float:
-    """Falls evenly with the logarithm of b / a, to 0 where one is `reach` times the other."""
+    """Falls linearly with |log(b / a)|, to 0 where one value is `reach` times the other."""
     if a <= 0.0 or b <= 0.0:
         return 1.0 if a == b else 0.0
     return max(0.0, 1.0 - abs(math.log(a / b)) / math.log(reach))
@@ -144,7 +146,8 @@ def at_least(a: float, b: float, span: float = FEATURE_SPAN) -> float:
 def asymmetric(
     a: float, b: float, below: float = FEATURE_SPAN, above: float = FEATURE_SPAN
 ) -> float:
-    """Linear, but to 0 at `below` under the target `a` and at `above` over it; 0: not at all.
+    """Linear to 0 at a distance of `below` under the target `a`, or of `above` over it; with a
+    distance of 0, any value on that side has similarity 0.
 
     >>> asymmetric(10, 9, below=2, above=5), asymmetric(10, 11, below=2, above=5)
     (0.5, 0.8)

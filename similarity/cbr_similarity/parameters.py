@@ -1,4 +1,4 @@
-"""What measures check their parameters with, and how they read a list from a spec."""
+"""Checks of the parameters of measures, and lists of numbers in specs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def numbers(feature: Feature) -> None:
 
 
 def at_least(**lowest: float) -> Callable[..., Mapping[str, Any]]:
-    """For a measure of numbers, some of whose parameters may not be lower than these."""
+    """A check for a measure of numbers: these parameters may not be lower than the given limits."""
 
     def prepare(feature: Feature, **given: Any) -> Mapping[str, Any]:
         numbers(feature)
@@ -31,7 +31,7 @@ def at_least(**lowest: float) -> Callable[..., Mapping[str, Any]]:
 
 
 def above(**limits: float) -> Callable[..., Mapping[str, Any]]:
-    """For a measure of numbers, some of whose parameters must be higher than these."""
+    """A check for a measure of numbers: these parameters must be higher than the given limits."""
 
     def prepare(feature: Feature, **given: Any) -> Mapping[str, Any]:
         numbers(feature)
@@ -57,7 +57,7 @@ def as_number(name: str, value: object) -> float:
 
 
 def listed(name: str, text: object) -> tuple[float, ...]:
-    """The numbers of a list.
+    """The numbers of a list, which are separated by / in a spec.
 
     >>> listed("at", "1/3.5"), listed("at", 2)
     ((1.0, 3.5), (2.0,))
@@ -74,7 +74,7 @@ def rising(name: str, text: object) -> tuple[float, ...]:
 
 
 def as_worth(name: str, value: object) -> float:
-    """A similarity that a spec gives."""
+    """A similarity given in a spec, checked to be from 0 to 1."""
     worth = as_number(name, value)
     if not 0.0 <= worth <= 1.0:
         raise BadValue(f"{name} is {worth:g}; a similarity is between 0 and 1")

@@ -208,9 +208,9 @@ class TestCommand:
             (["AhKs", "--board", "Qs Js"], "a board has 0, 3, 4 or 5 cards, not 2"),
             (["AhKs", "--board", "Qs Js 2d 3d 4d 5d"], "not 6"),
             (["AhKs", "--board", "Qs Js Zz"], "'Zz' is not a card"),
-            (["AhKs", "--opponents", "10"], "players are 11; a table for odds has 2 to 10"),
-            (["AhKs", "--opponents", "0"], "players are 1; a table for odds has 2 to 10"),
-            (["AhKs", "QQ", "--opponents", "9"], "players are 11"),
+            (["AhKs", "--opponents", "10"], "the number of players is 11; it must be 2 to 10"),
+            (["AhKs", "--opponents", "0"], "the number of players is 1; it must be 2 to 10"),
+            (["AhKs", "QQ", "--opponents", "9"], "players is 11"),
             (["AhKs", "--error", "0"], "it must be above 0"),
             (
                 ["AhKs", "--seed", "9223372036854775808"],

@@ -399,7 +399,7 @@ class TestCommand:
             (["lagg", "call"], "did you mean 'lag'"),
             (["lag"], "a table has 2 to 10 seats"),
             (["lag*11", "call"], "2 to 10 seats"),
-            (["lag", "call", "--seats", "3"], "2 bots play at a table, and --seats says 3"),
+            (["lag", "call", "--seats", "3"], "2 bots play at a table, and --seats is 3"),
             (["lag", "call", "--game", "limt"], "did you mean 'limit'"),
             (["lag", "call", "--log", "x.txt"], "a log is called FILE.phhs"),
             (["lag", "call", "--plot", "no/x.png"], "is no folder"),

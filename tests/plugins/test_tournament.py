@@ -97,7 +97,7 @@ class TestCommand:
             (["--vs", "lag", "call"], "leave out --vs"),
             (["--until-width", "0.1"], "leave out --until-width"),
             (["--log", "x.phhs"], "leave out one of them"),
-            (["--seats", "3"], "2 bots play at a table, and --seats says 3"),
+            (["--seats", "3"], "2 bots play at a table, and --seats is 3"),
             (["--adjust", "luck"], "no adjustment 'luck'"),
         ],
     )

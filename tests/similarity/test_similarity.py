@@ -128,7 +128,7 @@ def test_names_in_a_table_may_hold_anything_but_its_signs() -> None:
         ("table?pairs=1~2:0.5/1~3", "pairs has '1~3'; write ONE~OTHER:WORTH"),
         ("table?pairs=1~2:2", "the worth of 1.0~2.0 is 2; a similarity is between 0 and 1"),
         ("table?pairs=1~2:x", "the worth of 1.0~2.0 is 'x', not a number"),
-        ("table?pairs=1~1:0.5", "a value is like itself anyway"),
+        ("table?pairs=1~1:0.5", "give two different values"),
         ("table?pairs=1~2:0.5/2~1:0.5", "stands twice in pairs"),
         ("table?pairs=red~2:0.5", "x is 'red', not a number"),
         ("table?pairs=1~2:0.5&otherwise=-1", "otherwise is -1; a similarity is between 0 and 1"),

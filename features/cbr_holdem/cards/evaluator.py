@@ -1,9 +1,8 @@
 """Hand evaluation: 5, 6 or 7 cards to a strength from 1 (7-5-4-3-2) to 7462 (royal flush).
 
 Equal hands have equal strengths, and a better hand a higher one. The tables (about 0.3 MB) are
-made by tools/make_evaluator.py, which explains them. They are constants of the compiled code, and
-numba's caches do not see it when such a constant changes: so the file must be the one whose digest
-stands here, and whoever makes other tables changes the digest and clears the caches.
+made by tools/make_evaluator.py, which explains them. A file whose digest is not `DIGEST` is
+refused; whoever makes other tables changes the digest.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ with np.load(TABLES) as _tables:
     _RATINGS: NDArray[np.uint8] = _tables["ratings"]
     RANK_NUMBERS: NDArray[np.uint32] = _tables["rank_numbers"]
 
-#: For each card its rank's number in the low 40 bits, and above them a count for its suit. Sums of
-#: these are hands: adding and taking away cards is arithmetic.
+#: The key of each card, [52]: the number of its rank in the low 40 bits, and above them a counter
+#: for each suit. The key of a hand is the sum of its cards' keys, starting from EMPTY.
 CARD_KEYS = np.array(
     [int(RANK_NUMBERS[c >> 2]) + (1 << (40 + 4 * (c & 3))) for c in range(52)], np.uint64
 )
-#: What a hand's sum starts from: a suit count of 3, so that a fifth card of it shows in bit 3.
+#: The key of no cards: each suit counter starts at 3, so that the fifth card of a suit sets bit 3.
 EMPTY = np.uint64(0x3333 << 40)
-#: Set where a suit has five cards or more.
+#: The bits of a key that are set where a suit has five cards or more.
 FLUSH_BITS = np.uint64(0x8888 << 40)
 _LOW = np.uint64(0xFFFFFFFF)
 _16, _SEVEN_MASK = np.uint64(16), np.uint64(len(_SEVEN_AT) - 1)
@@ -131,8 +130,8 @@ def _evaluate_few(hands: Any, out: Any) -> None:
 def evaluate(hands: Cards) -> NDArray[np.uint16]:
     """Strengths [n] of hands [n, 5], [n, 6] or [n, 7] of card numbers.
 
-    The cards of a hand must be different ones from 0 to 51; that is not checked here, because this
-    is what everything waits for. `strength` checks.
+    The cards of a hand must be distinct and from 0 to 51. For speed this is not checked here;
+    `strength` checks it.
     """
     if hands.ndim != 2 or hands.shape[1] not in (5, 6, 7):
         raise BadValue(f"hands have shape {hands.shape}; it must be (n, 5), (n, 6) or (n, 7)")
@@ -167,7 +166,7 @@ def rating(strength: int) -> tuple[int, ...]:
 
 
 def category(strength: int) -> str:
-    """What kind of hand it is.
+    """The name of a strength's category.
 
     >>> category(7462)
     'straight flush'

@@ -1,4 +1,4 @@
-"""Cards: a number from 0 to 51, four times the rank (deuce 0, ace 12) plus the suit (c d h s)."""
+"""Cards as numbers from 0 to 51: four times the rank (deuce 0, ace 12) plus the suit (c d h s)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cards(text: str, what: str = "cards") -> list[int]:
 
 
 def verify_distinct(numbers: Iterable[int], what: str = "cards") -> None:
-    """Whether no card is there twice."""
+    """Check that no card occurs twice."""
     seen: set[int] = set()
     for number in numbers:
         if number in seen:

@@ -61,14 +61,14 @@ def _word(word: str) -> NDArray[np.bool_]:
 def _between(
     word: str, one: tuple[int, int], two: tuple[int, int], high: NDArray[Any], low: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """``A9s-A5s`` (one top card) or ``54s-76s`` (one gap)."""
+    """A span of classes with the same top card (``A9s-A5s``) or the same gap (``54s-76s``)."""
     (top, kicker), (top2, kicker2) = one, tuple(sorted(two, reverse=True))
     if top == top2:
         return (high == top) & (low >= min(kicker, kicker2)) & (low <= max(kicker, kicker2))
     if top - kicker == top2 - kicker2:
         between = (high >= min(top, top2)) & (high <= max(top, top2))
         return between & (high.astype(int) - low == top - kicker)
-    raise BadValue(f"{word!r} has neither one top card nor one gap, as A9s-A5s and 54s-76s have")
+    raise BadValue(f"{word!r} must keep its top card, as A9s-A5s does, or its gap, as 54s-76s does")
 
 
 def _rank(letter: str) -> int:

@@ -1,12 +1,12 @@
-"""What the player to act knows, and the features that follow from it.
+"""What the player to act sees, and the features computed from it.
 
-actions      what a decision can be, and the classes of bet sizes
+actions      the possible actions, and the classes of bet sizes
 sizes        the class of a bet or raise
-betting      the betting as it stands
-history      what was done before in this hand
+betting      features of the betting now
+history      features of the betting so far in this hand
 board        the texture of a board
 situations   all of these by name, for a batch of decisions
-pending      the same for decisions that tables wait for
+pending      the same for the players to act at tables, computed on demand
 view         one table as one seat sees it
 replays      logged hands replayed by the rules, decision by decision
 features     the case types: CASPER's features, and those of no-limit

@@ -1,4 +1,4 @@
-"""What a decision can be: an action, and for bets and raises a size."""
+"""The possible actions of a decision, and the classes of bet and raise sizes."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from __future__ import annotations
 ACTIONS = ("f", "k", "c", "b", "r")
 #: Sizes of bets and raises (van der Kleij, 4.6): the least that is legal, and shares of the pot.
 SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
-#: The shares as numbers, of the pot as it is after calling.
+#: The same sizes as shares of the pot after a call; 0 stands for the least legal raise.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)

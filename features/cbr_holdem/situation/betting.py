@@ -1,26 +1,26 @@
-"""The betting as the player to act sees it.
+"""Features of the betting now, for the player to act.
 
-CASPER's definitions (tables 3.3 and 3.4; appendix D decides):
+CASPER's features (tables 3.3 and 3.4; where they differ, appendix D holds):
 
     players        before the flop those dealt in; afterwards those in at the start of the round
     position       before the flop 0 = small blind, 1 = button; afterwards 0 = first, 1 = last to
                    act of those players; heads-up the button is 1 everywhere
     previous_bets  bets and raises of the previous round, the big blind being one
-    players_in     opponents who have acted in this round of their own will and are still in
-    yet_to_act     opponents who must still act if we call, those who face a raise again included
+    players_in     opponents who have acted voluntarily in this round and have not folded
+    yet_to_act     opponents who must still act if we call, including those who face a raise again
     committed      what we have put in on this street, in bets of this street
     to_call        what it costs to stay in, in bets of this street
     pot            all that was put in, in small bets
     pot_odds       to call / (to call + pot)
 
-and beside them
+Further features:
 
-    opponents      who have not folded
+    opponents      opponents who have not folded
     bets           bets and raises of this round, the big blind being one
     aggressor      who bet or raised last in this hand: 1 we, 0 an opponent, -1 nobody
     callers        opponents who called since the last bet or raise of this round
     stack          our chips, in small bets
-    effective      the most of them that can be lost, in small bets
+    effective      the effective stack: the most of these that we can lose, in small bets
     off_button     seats between us and the button
 """
 
@@ -90,7 +90,7 @@ COLUMNS = (
 
 @njit
 def describe(r: Any, terms: Any, out: Any) -> None:
-    """The columns for the player to act at one table (a row of `Tables`)."""
+    """Write the columns for the player to act at a table (a row of `Tables`) into out [16]."""
     seat, n, street = r[ACTOR], r[SEATS], r[STREET]
     size = float(terms[BET_SIZES + street])
     small = float(terms[BET_SIZES])

@@ -1,11 +1,11 @@
-"""The texture of a board, for many boards at once (van der Kleij, appendix B).
+"""Features of the texture of boards (van der Kleij, appendix B).
 
-average_rank   of the cards that show, deuce 0 to ace 12
+average_rank   mean rank of the board cards, deuce 0 to ace 12
 highest        rank of the highest card
 same_suit      most cards of one suit
 same_rank      most cards of one rank
 high_cards     different ranks from jack up
-straights      share of the hands that could be held with it which make a straight
+straights      share of all possible hole cards that make a straight with the board
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AVERAGE_RANK, _HIGHEST, _SAME_SUIT, _SAME_RANK, _HIGH_CARDS, _STRAIGHTS = range
 
 
 def _with_straights() -> NDArray[np.bool_]:
-    """For every set of ranks, as bits, whether five of them follow each other (the ace twice)."""
+    """For every set of ranks, as bits, whether it has a straight (the ace is high and low)."""
     sets = np.arange(1 << 13)
     with_low_ace = (sets << 1) | (sets >> 12)
     found = np.zeros(len(sets), bool)
@@ -76,7 +76,7 @@ def _texture_all(boards: Any, shown: Any, out: Any) -> None:
 
 
 def texture(boards: NDArray[Any], shown: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Columns [n, 6] of boards [n, 5] of which so many cards show; NaN where none does."""
+    """Columns [n, 6] of boards [n, 5], of which the first `shown` [n] cards count; NaN for 0."""
     out = np.empty((len(boards), len(COLUMNS)))
     _texture_all(np.asarray(boards), np.asarray(shown, np.int64), out)
     return out

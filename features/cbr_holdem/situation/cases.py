@@ -1,4 +1,4 @@
-"""From logged hands to cases: every decision in its casebase, with what is kept beside it."""
+"""Cases from logged hands: one case for every decision, by street."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cbr_holdem.table.hand_arrays import HandArrays
 
 
 class Decisions(Situations):
-    """Situations with whose they were and what was on the table, as texts."""
+    """Situations with three more columns as texts: the player, the hole cards and the board."""
 
     def __init__(self, situations: Situations, player: NDArray[Any]) -> None:
         super().__init__(situations.place, situations.bets, situations.hole, situations.board)
@@ -53,7 +53,7 @@ def _texts(cards: NDArray[np.uint8]) -> NDArray[Any]:
 
 
 def survey(bodies: Sequence[str]) -> Counter[str]:
-    """In how many hands each player sits."""
+    """The number of hands of each player."""
     return Counter(player for body in bodies for player in players_in(body))
 
 
@@ -67,7 +67,7 @@ def situate(
     seats: str | None = None,
     counted: Mapping[str, int] | None = None,
 ) -> Situated:
-    """The decisions of hands, by street; options as ``cbr build`` has them."""
+    """The decisions of logged hands, by street; the options are those of ``cbr build``."""
     wanted = _Wanted(case_types[0].domain, players, min_hands, variant, seats, counted or {})
     hands = HandArrays.read(bodies)
     hands, left_out, other = wanted.of(hands)
@@ -101,7 +101,7 @@ def _batch(played: Replayed, here: NDArray[np.int64], player: NDArray[Any], doma
 
 
 class _Wanted:
-    """What the options of a build ask for."""
+    """The hands and decisions that the options of a build select."""
 
     def __init__(
         self,
@@ -123,12 +123,12 @@ class _Wanted:
         if variant is not None and variant != self.betting:
             if variant not in BETTING.values():
                 raise BadValue(f"--variant is {variant!r}; it must be limit or nolimit")
-            raise BadValue(f"--variant {variant} goes with another --type than {domain}")
+            raise BadValue(f"--variant {variant} does not fit --type {domain}; give another --type")
         self.seats = _span(seats)
         self.filters = bool(players or min_hands or variant or seats)
 
     def of(self, hands: HandArrays) -> tuple[HandArrays, dict[int, str], dict[int, str]]:
-        """The hands that are wanted; those left out and those of other betting, with reasons."""
+        """The selected hands, and the reasons for those left out and those of other betting."""
         left_out: dict[int, str] = {}
         other: dict[int, str] = {}
         kinds = hands.terms[:, LIMIT] + 2 * hands.terms[:, POT_LIMIT]
@@ -153,7 +153,7 @@ class _Wanted:
         return f"a hand of {betting} betting, not {self.betting}{build}"
 
     def _excludes(self, betting: str, players: list[str]) -> str:
-        """Why the options leave a hand out; nothing if they do not."""
+        """Why the options leave a hand out; an empty text if they do not."""
         if self.filter_betting and betting != self.betting:
             return "other betting than --variant asks for"
         if self.seats and len(players) not in self.seats:
@@ -161,11 +161,11 @@ class _Wanted:
         if self.players and not self.players.intersection(players):
             return "none of --players sits there"
         if self.min_hands and not any(self.counted.get(p, 0) >= self.min_hands for p in players):
-            return "nobody with --min-hands sits there"
+            return "no player has as many hands as --min-hands asks for"
         return ""
 
     def decisions(self, player: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which decisions are wanted, by who took them."""
+        """Which decisions [n] are selected, by their players [n]."""
         chosen = np.ones(len(player), bool)
         if self.players:
             chosen &= np.isin(player, sorted(self.players))

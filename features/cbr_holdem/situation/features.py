@@ -1,9 +1,9 @@
-"""What cases of hold'em look like: CASPER's four casebases for limit, and no-limit relatives.
+"""Case types of hold'em: CASPER's four casebases for limit, and four like them for no-limit.
 
 A case is one decision of one player, in the casebase of its street. Limit cases have CASPER's
 features (table 3.3 before the flop, 3.4 after it), similarities and hand-picked weights. No-limit
-cases describe amounts as shares of the pot and of what can be lost, and have the size of a bet or
-raise in the solution (`b1/2`: half the pot).
+cases describe amounts as shares of the pot and of the effective stack, and have the size of a bet
+or raise in the solution (`b1/2`: half the pot).
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ BETTING = {LIMIT: "limit", NO_LIMIT: "nolimit"}
 NO_LIMIT_ACTIONS = (*ACTIONS[:3], *(a + size for a in ACTIONS[3:] for size in SIZES))
 
 _NO_FOLDS = (
-    "where a log shows cards only at a showdown, nobody knows the cards of those who folded, and a "
+    "where a log shows cards only at a showdown, the cards of folded hands are unknown, and a "
     "player that learns from these cases alone never folds"
 )
 
 OPTIONS = (
     BuildOption("players", "Take only the decisions of these players: NAME,NAME,..."),
     BuildOption(
-        "min_hands", "Take only players with so many hands in the files.", type=int, survey=True
+        "min_hands", "Take only players with this many hands or more.", type=int, survey=True
     ),
     BuildOption("variant", "Take only hands of limit or nolimit; the others are left out."),
-    BuildOption("seats", "Take only hands with so many players: 9, or 2-6."),
+    BuildOption("seats", "Take only hands with this number of players: 9, or 2-6."),
 )
 
 
-# --- what cases look like ---------------------------------------------------------------------
+# --- features of a case -----------------------------------------------------------------------
 
 
 def _limit_features(street: int) -> list[Feature]:
@@ -52,7 +52,7 @@ def _limit_features(street: int) -> list[Feature]:
 
 
 def _open_features(street: int) -> list[Feature]:
-    """What everybody at the table knows."""
+    """Public features: what everybody at the table knows."""
     first = street == 0
     features = [
         Feature(
@@ -100,7 +100,7 @@ def _open_features(street: int) -> list[Feature]:
 
 
 def _card_features(street: int) -> list[Feature]:
-    """What only the player who decides knows."""
+    """Private features: what only the player who decides knows."""
     if street == 0:
         return [
             Feature(
@@ -130,7 +130,7 @@ def _card_features(street: int) -> list[Feature]:
 
 
 def _no_limit_features(street: int) -> list[Feature]:
-    """As for limit, with amounts as shares of the pot and of what can be lost."""
+    """As for limit, with amounts as shares of the pot and of the effective stack."""
     common = {"players", "position", "previous_bets", "players_in", "yet_to_act"}
     as_in_limit = _limit_features(street)
     return [
@@ -178,12 +178,12 @@ def _pot_share(situations: Mapping[str, Any]) -> Any:
 
 
 def _committed_share(situations: Mapping[str, Any]) -> Any:
-    # On a street of a no-limit game a bet is the big blind, as it is for the pot.
+    # Both are in big blinds: in no-limit that is the bet of every street, and the small bet.
     return situations["committed"] / situations["pot"]
 
 
 def _kept(street: int) -> list[Feature]:
-    """What is kept with a case and not compared."""
+    """Features that are stored with a case and not compared."""
     features = [
         Feature("player", "who decided", indexed=False),
         Feature("hole", "the two cards", indexed=False, private=True),
@@ -197,7 +197,7 @@ def _kept(street: int) -> list[Feature]:
 
 
 def case_types() -> list[CaseType]:
-    """The stages of both domains."""
+    """The case types of both domains, one for each street."""
     described = (
         (LIMIT, "limit hold'em", "casper", _limit_features, ACTIONS),
         (NO_LIMIT, "no-limit hold'em", "shares", _no_limit_features, NO_LIMIT_ACTIONS),
@@ -223,7 +223,7 @@ def case_types() -> list[CaseType]:
 
 
 def _situate(bodies: Sequence[str], case_types: Sequence[CaseType], **options: Any) -> Situated:
-    from cbr_holdem.situation.cases import situate  # compiled, and most commands build nothing
+    from cbr_holdem.situation.cases import situate  # slow to load, and rarely needed
 
     return situate(bodies, case_types, **options)
 

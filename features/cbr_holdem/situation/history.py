@@ -1,23 +1,23 @@
-"""What has happened in a hand as the player to act sees it (van der Kleij, appendix B).
+"""Features of the betting so far in a hand, for the player to act (van der Kleij, appendix B).
 
 For each street s of preflop, flop, turn and river:
 
     bets_s         bets and raises of the street, the big blind being one
-    aggression_s   bets and raises among the bets, raises, checks and calls of the street; 0 if none
+    aggression_s   bets and raises as a share of the street's bets, raises, checks and calls, or 0
     was_aggressor_s  whether our bet or raise was the last of the street
 
 and of this decision:
 
-    active_ratio   players who have not folded, of those dealt in
+    active_ratio   players who have not folded, as a share of those dealt in
     acted          players who have acted since the last bet or raise of this street
     later          players still in who act after us on the later streets
-    last_of_active whether nobody of them does
-    behind_aggressor  whether we act after the last to bet or raise (1), before him (0); -1: nobody
+    last_of_active whether there are no such players
+    behind_aggressor  1 if we act after the last player to bet or raise, 0 before; -1 if none or we
     own_action     our last action: 1 check or call, 2 bet or raise; -1 none yet
     own_size       its class of `SIZES` if it was a bet or raise, else -1
     all_in_call    whether a call takes our last chips
     effective_aggressor  the most that we and the aggressor can lose to each other, in small bets
-    implied_odds   to call / (to call + pot + that)
+    implied_odds   to call / (to call + pot + effective_aggressor)
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ COLUMNS = (
     "effective_aggressor",
     "implied_odds",
 )
-# Places of the columns; the first three are those of the first street, the others' follow.
+# Places of the columns; each of the first three begins four columns, one for each street.
 _BETS, _AGGRESSION, _WAS_AGGRESSOR = 0, 4, 8
 (
     _ACTIVE_RATIO,
@@ -85,7 +85,7 @@ _BETS, _AGGRESSION, _WAS_AGGRESSOR = 0, 4, 8
 
 @njit
 def _size_of(r: Any, terms: Any, number: Any) -> Any:
-    """Class of the raise that was action `number` of the hand, by the pot it was made into."""
+    """Size class of the raise that was action `number` of the hand, by the pot at that time."""
     if terms[LIMIT]:
         return 0
     bets = r[POST : POST + MOST_SEATS].copy()
@@ -112,7 +112,7 @@ def _size_of(r: Any, terms: Any, number: Any) -> Any:
 
 @njit
 def describe(r: Any, terms: Any, out: Any) -> None:
-    """The columns for the player to act at one table (a row of `Tables`)."""
+    """Write the columns for the player to act at a table (a row of `Tables`) into out [22]."""
     seat, n, street = r[ACTOR], r[SEATS], r[STREET]
     small = float(terms[BET_SIZES])
     out[:] = 0.0

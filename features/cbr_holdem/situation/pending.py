@@ -1,6 +1,6 @@
-"""Decisions that tables wait for, looked at when they are asked about.
+"""Situations of the players to act at tables, with columns computed on demand.
 
-A bot that only calls pays for nothing, one that looks at its cards not for the betting.
+A bot that only calls computes nothing, and one that reads only its cards no features of betting.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Pending(Situations):
 
     Beside the columns, in chips: `call`, what it costs to stay in; `raise_from` and `raise_to`, the
     limits of a raise (0 where none is legal); `chips`, what is in the pot; `own`, what the player
-    put in on this street. All is as it is now: ask before anybody acts.
+    put in on this street. Values are computed when they are first read, from the tables as they are
+    then, so read them before anybody acts.
     """
 
     call: Ints
@@ -58,11 +59,11 @@ class Pending(Situations):
         return getattr(self, name)
 
     def take(self, places: Ints) -> Pending:
-        """Some of them."""
+        """The situations at these places."""
         return Pending(self._rows, self.game, self.which[places])
 
     def _group(self, name: str) -> dict[str, Column]:
-        # What was done before costs more than how things stand, and few ask for both.
+        # The history costs more than the betting now, and few bots read both.
         if name in betting.COLUMNS:
             return dict(zip(betting.COLUMNS, self._betting_now().T, strict=True))
         if name in history.COLUMNS:
@@ -86,14 +87,14 @@ class Pending(Situations):
         _cards(self._rows, self.which, self.place, self.hole, self.board)
 
     def raised_by(self, share: Any) -> Ints:
-        """What a raise by a share of the pot goes to, [n], as near as is legal; the pot is as it is
-        after calling."""
+        """The amount [n] that a raise by a share of the pot (after a call) goes to, clipped to what
+        is legal."""
         wanted = self.own + self.call + (share * (self.chips + self.call)).astype(np.int64)
         return np.clip(wanted, self.raise_from, self.raise_to)
 
     def seen(self) -> Ints:
-        """The tables as these players see them [n, WIDTH] (`cbr_holdem.table`): with all that
-        was bet and done, and UNKNOWN for every card that they may not see."""
+        """The tables as these players see them [n, WIDTH] (`cbr_holdem.table`): with all bets and
+        actions, and UNKNOWN for every card that they may not see."""
         out = np.empty((self.count, WIDTH), np.int64)
         _seen(self._rows, self.which, out)
         return out
@@ -134,7 +135,7 @@ def _seen(rows: Any, which: Any, out: Any) -> None:
     for i in range(len(which)):
         r, seen = rows[which[i]], out[i]
         seen[:] = r
-        # What is left of an earlier hand says nothing of this one, but it might of its cards.
+        # Payoffs and strengths are left from an earlier hand, and might reveal its cards.
         for seat in range(MOST_SEATS):
             seen[PAYOFF + seat] = 0
             seen[STRENGTH + seat] = 0

@@ -1,7 +1,7 @@
-"""Hands replayed by the rules, many at once: every decision in them, and what each seat won.
+"""Logged hands replayed by the rules: every decision in them, and what each seat won.
 
 A hand that breaks the rules, stops before its end or does not come to the result that its log
-gives is rejected with a sentence; nothing in it is mended.
+gives is rejected with a reason; nothing in it is repaired.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _REASONS = {
     _END: "is the last, and the hand is not over",
     _BOARD: "comes when cards of the board are missing",
 }
-#: What is kept of a decision while hands are replayed; `paid` are the chips put in before it.
+#: Columns of a decision while hands are replayed; `paid` are the chips put in before it.
 _MOVE = ("hand", "step", "action", "size", "paid")
 _HAND, _STEP, _ACTION, _SIZE_CLASS, _PAID_BEFORE = range(len(_MOVE))
-#: What is kept of each seat at the end of a hand; the payoff is in parts of a chip.
+#: Values of each seat at the end of a hand; the payoff is in parts of a chip (`PARTS`).
 _END_OF = ("payoff", "paid", "kind of end")
 _PAYOFF, _PAID, _KIND = range(len(_END_OF))
 _F, _C, _R, _SLASH, _ZERO, _NINE = (ord(letter) for letter in "fcr/09")
@@ -65,9 +65,10 @@ class Replayed:
 
     `hand` [m] is the place of the hand among those given, `step` [m] the number of the decision in
     it, `action` [m] a place in `ACTIONS`, `size` [m] the class of a bet or raise (else -1),
-    `outcome` [m] what came after the decision, in small bets (big blinds in no-limit), NaN where it
-    cannot be known. `rejected` has the reason for each hand that gave no decisions. `tables`
-    [m, WIDTH] are the tables as they were, with all cards that the log knows, if they are kept.
+    `outcome` [m] the winnings from the decision on (without the chips put in before it), in small
+    bets (big blinds in no-limit), NaN where unknown. `rejected` has the reason for each hand that
+    gave no decisions. `tables` [m, WIDTH], if kept, are the tables at the decisions, with all cards
+    of the log.
     """
 
     situations: Situations
@@ -81,7 +82,7 @@ class Replayed:
 
 
 def replay(hands: Sequence[Hand]) -> Replayed:
-    """Replay hands one has in hand; a batch of texts is faster by `replay_texts`."""
+    """Replay `Hand` objects; `replay_texts` is faster where the hands are texts."""
     return replay_texts([hand.text for hand in hands])
 
 
@@ -91,9 +92,9 @@ def replay_texts(texts: Sequence[str]) -> Replayed:
 
 
 def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
-    """Replay hands; those that break the rules join the ones that were rejected before."""
+    """Replay hands; `rejected` are those that could not be read and those that break the rules."""
     count = len(hands.place)
-    decisions = int((hands.end - hands.start).sum())  # no action is shorter than a letter
+    decisions = int((hands.end - hands.start).sum())  # at most: an action has a letter or more
     seen = Situations.empty(decisions)
     moves = np.zeros((decisions, len(_MOVE)), np.int64)
     wrong = np.zeros((count, 2), np.int64)
@@ -136,13 +137,14 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
     )
 
 
-#: How a seat's hand ended: out (or no such seat), alone, at a showdown with cards seen or not.
+#: How a hand ended for a seat: folded (or no such seat), the only one left, at a showdown with
+#: cards shown, or there with cards not shown.
 _OUT, _ALONE, _SHOWN, _MUCKED = range(4)
 
 
 @njit
 def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: Any) -> Any:
-    """Fill what `replay_arrays` made room for; the number of decisions."""
+    """Fill the arrays that `replay_arrays` made; returns the number of decisions."""
     terms, seats, stacks, posts, antes, deck, text, start, end = given
     place, bets, hole, board = seen
     r = np.zeros(WIDTH, np.int64)
@@ -235,25 +237,25 @@ def _action(r: Any, kind: Any) -> Any:
 def _results(
     hands: HandArrays, ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], dict[int, str]]:
-    """What each seat won or lost, and the reason for each hand whose log says what cannot be.
+    """What each seat won or lost [n, 10], and a reason for each hand with an impossible result.
 
-    Where the log gives no result, cards that were not shown at a showdown have lost it, as far as
-    somebody's were; a seat that might have won unseen has no result (NaN).
+    Where the log gives no result, a hand that was not shown at a showdown is taken to have lost if
+    another hand was shown; a seat that may have won without showing has no result (NaN).
     """
     played, paid, end = ends[:, _PAYOFF] / PARTS, ends[:, _PAID], ends[:, _KIND]
     mucked = end == _MUCKED
     unseen = mucked & (~(end == _SHOWN).any(axis=1, keepdims=True) | (played > -paid))
     result = np.where(unseen, np.nan, played)
-    told = np.isfinite(hands.result).any(axis=1)
+    logged = np.isfinite(hands.result).any(axis=1)
     seats = np.arange(MOST_SEATS) < hands.seats[:, None]
     known = np.where(seats, hands.result, 0.0)
     taken = -known.sum(axis=1)  # what the house took
     sure = ~mucked.any(axis=1)
-    # Odd chips, one less than there are players at the end, may go elsewhere than by our rules.
+    # The log may give odd chips, fewer than there are players at the end, to others than our rules.
     odd = np.maximum(1, (end == _SHOWN).sum(axis=1) - 1)
     close = np.abs(known - played) <= (np.maximum(taken, 0) + odd)[:, None] + 0.001
     good = np.where(sure[:, None], close, True) & (known >= -paid - 0.001)
-    wrong = told & (~good.all(axis=1) | (taken < -0.01))
+    wrong = logged & (~good.all(axis=1) | (taken < -0.01))
     reasons = {}
     for at in np.flatnonzero(wrong).tolist():
         reasons[at] = f"the log gives a result of {_list(known[at, seats[at]])}, " + (
@@ -261,7 +263,7 @@ def _results(
             if sure[at]
             else "which the betting cannot come to"
         )
-    result[told] = hands.result[told]
+    result[logged] = hands.result[logged]
     return result, reasons
 
 

@@ -1,15 +1,15 @@
-"""Everything that follows from a batch of decisions, by name: the one extractor of features.
+"""The feature extractor: all features of a batch of decisions, as columns by name.
 
     street, seat, seats      where the decision is: street 0 to 3, seats from the left of the button
     the columns of `betting` and `history`
-    the columns of `board`, for the cards that show; with _flop, _turn or _river at the end for
-                             the cards that showed on that street
+    the columns of `board`, for the board now; with _flop, _turn or _river at the end for the
+                             board on that street
     hand_rank                CASPER's rank of the two cards, 1 (aces) to 169
     hs, ppot, npot, ppot1, npot1, e_hs, e_hs2   `strength` against one opponent
     ihs, ehs                 against all opponents who are still in
 
-A value without meaning (a street that is not there, cards that nobody saw) is NaN. Columns are
-computed when they are first asked for, so a bot that looks at the betting alone pays for no more.
+An undefined value (a street not yet dealt, unknown cards) is NaN. A column is computed when it is
+first read, so a bot that reads only the betting computes nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COLUMNS = (*_PLACE, *_BETTING, *board.COLUMNS, *_ON_STREET, "hand_rank", *_STREN
 
 @njit
 def look_at_cards(r: Any, place: Any, hole: Any, board: Any) -> None:
-    """Where the player to act at a table (a row) sits, and the cards that he sees."""
+    """Write where the player to act at a table (a row) sits, and the cards that he sees."""
     place[_STREET], place[_SEAT], place[_SEATS] = r[STREET], r[ACTOR], r[SEATS]
     for card in range(2):
         hole[card] = r[HOLE + 2 * r[ACTOR] + card]
@@ -59,7 +59,7 @@ def look_at_cards(r: Any, place: Any, hole: Any, board: Any) -> None:
 
 @njit
 def look(r: Any, terms: Any, place: Any, bets: Any, hole: Any, board: Any) -> None:
-    """All that the player to act at a table (a row) may see, into one row of each array."""
+    """Write all that the player to act at a table (a row) may see into one row of each array."""
     look_at_cards(r, place, hole, board)
     middle = len(betting.COLUMNS)
     betting.describe(r, terms, bets[:middle])
@@ -74,9 +74,9 @@ def _look_all(rows: Any, terms: Any, place: Any, bets: Any, hole: Any, board: An
 
 
 class Situations(Mapping[str, Column]):
-    """Decisions as columns [n] by name; `Situations.at` looks at the players to act at tables.
+    """Decisions as columns [n] by name; `Situations.at` makes them for the players to act.
 
-    It knows only what the player to act may see: `hole` [n, 2] and `board` [n, 5] have UNKNOWN for
+    It holds only what the player to act may see: `hole` [n, 2] and `board` [n, 5] have UNKNOWN for
     every other card. `bets` [n, 38] are the columns of `betting` and `history`, `place` [n, 3] the
     street, seat and number of seats.
 
@@ -99,7 +99,7 @@ class Situations(Mapping[str, Column]):
 
     @classmethod
     def empty(cls, count: int) -> Situations:
-        """So many situations of which nothing is known: where a hand is over, all is NaN."""
+        """`count` situations whose columns are all NaN, as they are where a hand is over."""
         return cls(
             np.full((count, 3), -1, np.int64),
             np.full((count, len(_BETTING)), np.nan),
@@ -115,14 +115,14 @@ class Situations(Mapping[str, Column]):
         return made
 
     def take(self, places: NDArray[np.int64]) -> Situations:
-        """Some of them."""
+        """The situations at these places."""
         return Situations(
             self.place[places], self.bets[places], self.hole[places], self.board[places]
         )
 
     def standing(self) -> Column:
-        """Hand strength against one opponent, exact and without what may come: much quicker than
-        the column `hs`, which is computed with the potential and rounded on the flop."""
+        """Exact hand strength [n] against one opponent, without the potential: much faster than the
+        column `hs`, which is computed together with the potential and rounded on the flop."""
         shown = np.array(BOARD_CARDS)[np.maximum(self.street, 0)]
         return hand_strengths(self.hole, self.board, np.where(self._known(), shown, 0))
 
@@ -174,7 +174,8 @@ class Situations(Mapping[str, Column]):
         return dict(zip(_BETTING, self.bets.T, strict=True))
 
     def _texture(self, name: str, street: NDArray[np.int64]) -> dict[str, Column]:
-        """Of the board of that street, where it was dealt; `name` has the street at its end."""
+        """Texture of the board on `street` [n], NaN where it is not dealt yet; a `name` (such as
+        highest_flop) gives the columns its street as a suffix."""
         suffix = "_" + STREETS[_ON_STREET[name][1]] if name else ""
         shown = np.array(BOARD_CARDS)[np.where(street <= self.street, street, 0)]
         out = board.texture(self.board, shown)
@@ -197,7 +198,7 @@ class Situations(Mapping[str, Column]):
                 out[chosen] = _strengths(self.hole[chosen], shown)
         found = dict(zip(STRENGTHS, out.T, strict=True))
         ihs = found["hs"] ** self["opponents"]
-        # On the river there is nothing to become.
+        # On the river there is no potential.
         ehs = ihs + (1 - ihs) * np.where(self.street == 3, 0.0, found["ppot"])
         return found | {"ihs": ihs, "ehs": ehs}
 
@@ -211,8 +212,8 @@ def _hand_numbers(holes: Any) -> Any:
 
 
 def _strengths(holes: NDArray[np.uint8], boards: NDArray[np.uint8]) -> Column:
-    """Strengths [n, 7]; a hand that decides often on a street is looked at once, also where its
-    decisions come one after another, as at tables in lockstep."""
+    """Strengths [n, 7], through a cache: the hand of several decisions on a street is computed
+    once, also where they come in several batches, as at tables in lockstep."""
     both = np.concatenate([np.sort(holes, axis=1), boards], axis=1)
     marks = np.zeros(len(both), np.uint64)
     for card in both.T:
@@ -231,16 +232,16 @@ def _strengths(holes: NDArray[np.uint8], boards: NDArray[np.uint8]) -> Column:
 
 
 class _Lately(NamedTuple):
-    """Hands that were looked at lately: a mark of the cards of each, and its strengths [.., 7]."""
+    """Cache of recent strengths: the cards of each entry as a number, and its strengths [.., 7]."""
 
     marks: NDArray[np.uint64]
     rows: NDArray[np.float64]
 
 
-#: As many as tables in lockstep have at a time, some times over.
+#: The cache has 2^17 places, several times the number of tables in lockstep.
 _LATELY_BITS = 17
 _LATELY = _Lately(
     np.zeros(1 << _LATELY_BITS, np.uint64), np.empty((1 << _LATELY_BITS, len(STRENGTHS)))
 )
-#: An odd number by which marks are spread over the places.
+#: Odd multiplier that spreads marks over the places.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)

@@ -13,10 +13,10 @@ from cbr_holdem.table.rules import pot_of
 
 @njit
 def size_class(by: Any, pot: Any, least: Any) -> Any:
-    """Place in `SIZES` of a raise by so much into a pot, where `least` was the least raise.
+    """Place in `SIZES` of a raise by `by` into a pot (after the call); `least` is the least raise.
 
-    A raise between two classes goes to the one that is nearer as a ratio (Schnizlein), and a class
-    that would be less than the least raise is the least raise.
+    A raise between two classes is assigned to the nearer one by ratio (Schnizlein). Classes that
+    would be less than the least raise are left out.
 
     >>> from cbr_holdem.situation.actions import SIZES
     >>> SIZES[size_class(60, 100, 10)], SIZES[size_class(30, 100, 40)]
@@ -35,7 +35,7 @@ def size_class(by: Any, pot: Any, least: Any) -> Any:
 
 @njit
 def size_of(r: Any, terms: Any, amount: Any) -> Any:
-    """Place in `SIZES` of a raise to an amount, which the actor at a table is about to make."""
+    """Place in `SIZES` of a raise to `amount` by the player to act at a table (a row)."""
     pot = pot_of(r) + r[TOP] - r[BET + r[ACTOR]]
     least = max(r[RAISE_BY], terms[BET_SIZES + r[STREET]])
     return size_class(amount - r[TOP], pot, least)

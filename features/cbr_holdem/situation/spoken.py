@@ -1,4 +1,4 @@
-"""What follows from a situation as a person tells it: strengths from cards, odds from amounts."""
+"""Features of a situation that a person describes: strengths from cards, pot odds from amounts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _BOARD = {"flop": 3, "turn": 4, "river": 5}
 
 
 def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]:
-    """Features that follow from `hole` and `board`, and from what is to call and in the pot.
+    """Features computed from `hole` and `board`, and from `to_call` and `pot`.
 
-    Opponents are the players at the start of the round but one: who folded since is not told.
+    Hand strength is against the players at the start of the round, less one: later folds are not
+    given.
     """
     found: dict[str, Value] = {}
     if values.get("hole"):
         found |= _from_cards(values, case_type.stage)
     elif values.get("board"):
-        raise BadValue("a board says nothing of a hand; give hole=... as well")
+        raise BadValue("a board without hole cards gives no strength; give hole=... as well")
     if case_type.domain == "holdem" and {"to_call", "pot"} <= values.keys():
         # A bet is one small bet before and on the flop, two later.
         call = float(values["to_call"]) * (2.0 if case_type.stage in STREETS[2:] else 1.0)

@@ -49,13 +49,13 @@ class Move:
 class View:
     """The table as the seat to act sees it. Seats are numbered from the left of the button.
 
-    `view["pot_odds"]` is a column of `Situations`: the betting, the board, what the hand is worth.
-    What is asked for is worked out then: most bots look at little.
+    `view["pot_odds"]` is the value of a column of `Situations`: betting, board, hand strength.
+    Values are computed when they are read, because most bots read few.
     """
 
     def __init__(self, seen: Ints, game: Game, key: int = 0) -> None:
-        """Of one table as its seat sees it, [1, WIDTH] (`Pending.seen`); `key` is that of its
-        random numbers."""
+        """`seen` [1, WIDTH] is one table as its seat sees it (`Pending.seen`); `key` is the seed of
+        `rng`."""
         self._seen, self.game, self._key = seen, game, key
         self._row: list[int] = seen[0, :HISTORY].tolist()
 
@@ -69,7 +69,7 @@ class View:
 
     @property
     def seat(self) -> int:
-        """Who is to act: we."""
+        """Our seat, which is to act."""
         return self._row[ACTOR]
 
     @property
@@ -137,12 +137,12 @@ class View:
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """What was done so far."""
+        """The actions so far."""
         return _moves(Tables(self._seen))
 
     @cached_property
     def rng(self) -> random.Random:
-        """Random numbers for this decision; the same decision has the same ones again."""
+        """A random generator for this decision; the same decision gets the same numbers again."""
         return random.Random(self._key)
 
     @cached_property
@@ -151,14 +151,14 @@ class View:
 
 
 def view_of(rows: Ints, table: int, game: Game, key: int = 0) -> View:
-    """The view of the player to act at one of some tables; `key` is that of its random numbers."""
+    """The view of the player to act at rows[table]; `key` is the seed of its `rng`."""
     if rows[table, ACTOR] < 0:
         raise BadValue("the hand is over, so nobody has to act")
     return View(Pending(rows, game, np.array([table])).seen(), game, key)
 
 
 def _moves(tables: Tables) -> tuple[Move, ...]:
-    """The history with checks told from calls, and bets from raises."""
+    """The history, with checks distinguished from calls, and bets from raises."""
     found: list[Move] = []
     opened = {0}  # streets on which there is a bet; before the flop the big blind is one
     for street, seat, kind, amount in tables.history(0):

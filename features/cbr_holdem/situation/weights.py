@@ -1,6 +1,6 @@
 """CASPER's three sets of weights for limit hold'em, by street and feature.
 
-The first, which its author picked (figure 4.1), is also what the case types have as their own.
+The first set, picked by CASPER's author (figure 4.1), is also the default of the case types.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Odds: how often each player wins, ties and loses when the rest of the board is dealt.
 
-A player is a range: one hand, several, or any. Where it is cheap every deal is counted; else deals
-are drawn until the standard error of the first player's equity is small enough.
+A player is a range: one hand, several hands, or any hand. All deals are counted where that is fast;
+otherwise deals are sampled until the standard error of the first player's equity is small enough.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cbr_holdem.cards.numbering import DECK, HANDS, Cards, cards, names, verify_
 from cbr_holdem.cards.ranges import hands_of
 from cbr_holdem.chance import below, key, step
 
-#: Evaluations that an exact count may take: about a second.
+#: Most hand evaluations of an exact count; so many take about a second.
 _CHEAP = 120_000_000
-#: Ways to deal the hands that are listed, to be counted (most) or only to be drawn from (few);
-#: beyond that hands are drawn one by one.
+#: Joint deals of the players' hands are listed up to these numbers: up to the first if they are to
+#: be counted, up to the second if only sampled. Beyond that each player's hand is sampled.
 _MOST_JOINT, _FEW_JOINT = 2_000_000, 500_000
-#: Deals drawn between looks at the standard error.
+#: Deals sampled between two checks of the standard error.
 _BATCH = 50_000
 
 
@@ -51,8 +51,8 @@ def odds(
     seed: int = 1,
     most: int = 100_000_000,
 ) -> list[Odds]:
-    """Odds of each player (a range such as ``AhKs`` or ``TT+``) and of `opponents` more with any
-    hand, on a board of 0, 3, 4 or 5 cards.
+    """Odds of each player (a range such as ``AhKs`` or ``TT+``) and of `opponents` more with random
+    hands, on a board of 0, 3, 4 or 5 cards. At most `most` deals are sampled.
 
     >>> round(odds(["QsQh", "AcKc"])[0].equity, 6)
     0.537855
@@ -62,7 +62,7 @@ def odds(
         raise BadValue(f"a board has 0, 3, 4 or 5 cards, not {len(table)} ({names(table)})")
     count = len(players) + opponents
     if opponents < 0 or not players or not 2 <= count <= 10:
-        raise BadValue(f"players are {count}; a table for odds has 2 to 10 (up to 9 opponents)")
+        raise BadValue(f"the number of players is {count}; it must be 2 to 10 (up to 9 opponents)")
     if not (math.isfinite(error) and error > 0):
         raise BadValue(f"the standard error to reach is {error}; it must be above 0")
     ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
@@ -110,8 +110,8 @@ def _joint(ranges: list[Cards], most: int) -> NDArray[np.uint8] | None:
 
 
 class _Tally(NamedTuple):
-    """What deals came to for each player [players]: won alone, tied, the sum of the shares of the
-    pot, and the sum of their squares."""
+    """Sums over deals for each player, [players]: deals won alone, deals tied, shares of the pot,
+    and squares of these shares."""
 
     wins: NDArray[np.int64]
     ties: NDArray[np.int64]
@@ -137,14 +137,14 @@ class _Tally(NamedTuple):
 
 @njit
 def _compare(keys: Any, hands: Any, board: Any, found: Any) -> None:
-    """Strengths of all players on a full board into `found`."""
+    """Write the strengths of all players' hands on a full board into found [players]."""
     for p in range(len(keys)):
         found[p] = strength_of_key(keys[p], hands[p], board)
 
 
 @njit
 def _add(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
-    """Add a deal with these strengths to the arrays of a tally."""
+    """Add one deal, with the strengths found [players], to the arrays of a tally."""
     best, many = found[0], 1
     for p in range(1, len(found)):
         if found[p] > best:
@@ -163,7 +163,7 @@ def _add(found: Any, wins: Any, ties: Any, shares: Any, squares: Any) -> None:
 
 @njit
 def _next(places: Any, n: Any) -> Any:
-    """Go on to the next combination of places below n; False after the last."""
+    """Advance places [k] to the next combination of k numbers below n; False after the last."""
     k = len(places)
     i = k - 1
     while i >= 0 and places[i] == n - k + i:
@@ -178,7 +178,7 @@ def _next(places: Any, n: Any) -> Any:
 
 @njit
 def _count_all(joint: Any, board: Any, tally: Any) -> Any:
-    """Every completion of the board for every joint deal; how many deals that are."""
+    """Tally every completion of the board for every joint deal; returns the number of deals."""
     wins, ties, shares, squares = tally
     players = joint.shape[1]
     found = np.empty(players, np.int64)
@@ -228,7 +228,7 @@ def _count(joint: NDArray[np.uint8], board: list[int]) -> list[Odds]:
 
 @njit
 def _any_card(state: Any, used: Any) -> Any:
-    """A card that is not used, and now is; and the state after drawing it."""
+    """Draw a card that is not used and mark it as used; returns the random state and the card."""
     while True:
         state = step(state)
         card = below(state, DECK)
@@ -241,12 +241,13 @@ def _any_card(state: Any, used: Any) -> Any:
 def _draw_some(
     hands: Any, start: Any, joint: Any, board: Any, seed: Any, first: Any, many: Any, tally: Any
 ) -> Any:
-    """Draw deals first ... first + many - 1; hands of player p are hands[start[p]:start[p + 1]].
+    """Sample deals first ... first + many - 1; the range of player p is
+    hands[start[p]:start[p + 1]], empty for any hand.
 
-    Where all ways to deal the hands are listed in `joint`, one of them is drawn. Else hands of
-    ranges are drawn independently, and again if they use a card twice, so that every way to deal
-    them is as likely; players without a list then get any cards that are left. Returns False where
-    ranges could not be dealt together in very many tries.
+    If `joint` lists all ways to deal the hands, one of them is drawn. Otherwise hands are drawn
+    from the ranges independently, and again if a card occurs twice, so that all ways to deal them
+    are equally likely; players with any hand then get cards that are left. Returns False if 10,000
+    tries gave no deal.
     """
     wins, ties, shares, squares = tally
     players = len(start) - 1
@@ -334,6 +335,6 @@ def _draw(
 
 
 def warm_up() -> None:
-    """Have the compiled code ready, so that what comes next is quick."""
+    """Compile the code that `odds` uses, or load it from the cache."""
     odds(["AhAc", "KhKc"], "2c 3d 4h 5s 7d")
     odds(["AhAc"], opponents=1, error=1.0, most=1)

@@ -1,8 +1,8 @@
 """The flop table: strengths of all 1,286,792 different (hand, flop) positions in a file of 18 MB.
 
-It lies in the user's cache folder (`CBR_CACHE_DIR` names another) and is only a shortcut: without
-it everything is computed on the fly, with the same values bit for bit, because flop features are
-kept in the same 16 bits in both cases. The file is a line of JSON with a checksum, then the rows.
+The table is optional and lies in the user's cache folder (`CBR_CACHE_DIR` sets another). Without it
+strengths are computed on the fly and rounded to the same 16 bits, so the values are identical. The
+file is a line of JSON with a checksum, followed by the rows.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ from cbr_holdem.strength.hand_strength import COLUMNS, strengths
 from cbr_holdem.strength.isomorphism import FLOP_CLASSES, class_numbers, flop_classes
 
 HEAD = {"format": "cbr-flop-table", "version": 1, "columns": list(COLUMNS), "rows": FLOP_CLASSES}
-#: What a whole step count of 1 stands for: HS exactly (2 wins + ties of 1,081), the rest rounded.
+#: The whole number that stands for 1.0 in each column, [7]: HS is exact, as (2 wins + ties) / 2162
+#: with 1,081 opponents' hands; the other columns are rounded.
 STEPS = np.array([2162] + [65535] * (len(COLUMNS) - 1))
 
-#: Called with the positions done and all there are.
+#: Called with the number of positions done, and of all positions.
 Progress = Callable[[int, int], None]
 Rows = NDArray[np.uint16]
 
 
 def table_path() -> Path:
-    """Where the table is, or would be."""
+    """The path of the table, whether or not it exists."""
     return cache_folder() / "flop_table.bin"
 
 
 def flop_strengths(holes: NDArray[np.uint8], flops: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Strengths [n, 7], columns as `COLUMNS`, from the table where it is there."""
+    """Strengths [n, 7] (`COLUMNS`) of holes [n, 2] on flops [n, 3], from the table if it exists."""
     table = _loaded(table_path())
     if table is None:
         return _steps(strengths(holes, flops)) / STEPS
@@ -52,7 +53,7 @@ def _steps(values: NDArray[np.float64]) -> Rows:
 
 @cache
 def _loaded(path: Path) -> Rows | None:
-    """The table, or None if it is not there; a damaged one is named and not used."""
+    """The table, or None if it does not exist; a damaged table gives a warning and is not used."""
     if not path.exists():
         return None
     try:
@@ -82,16 +83,16 @@ def load(path: Path) -> Rows:
 def build(
     path: Path, *, executor: Executor | None = None, progress: Progress | None = None
 ) -> None:
-    """Compute the table and put it in its place, whole. A build that was killed goes on.
+    """Compute the table and write it to `path` when it is complete; resume an interrupted build.
 
-    Rows are appended to a file beside it flop by flop; its length says how far an earlier build
-    came, and half a flop at its end is cut off.
+    Rows are appended flop by flop to a partial file beside it. Its length tells how far an earlier
+    build came; an incomplete flop at its end is cut off.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadValue(
-            f"{path.parent} cannot be a cache folder ({error.strerror}); CBR_CACHE_DIR names one"
+            f"{path.parent} cannot be a cache folder ({error.strerror}); set CBR_CACHE_DIR"
         ) from None
     if path.is_dir():
         raise BadValue(f"{path} is a folder; remove it, or name another with CBR_CACHE_DIR")
@@ -121,7 +122,7 @@ def build(
 
 
 def _lock(file: int, path: Path) -> None:
-    """One build at a time; where there are no file locks, trust to luck."""
+    """Allow one build at a time; not checked on systems without file locks."""
     try:
         import fcntl
     except ImportError:
@@ -129,7 +130,7 @@ def _lock(file: int, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise CbrError(f"another process is building {path}; let it end") from None
+        raise CbrError(f"another process is building {path}; wait until it ends") from None
 
 
 def _computed(flops: range, executor: Executor | None) -> Iterator[bytes]:
@@ -137,7 +138,7 @@ def _computed(flops: range, executor: Executor | None) -> Iterator[bytes]:
 
 
 def flop_rows(flop: int) -> bytes:
-    """The rows of all classes of one of the 1,755 different flops."""
+    """The rows of all classes of hands on one of the 1,755 canonical flops, as bytes."""
     classes = flop_classes()
     holes = classes.holes(flop)
     flops = np.tile(classes.flops[flop].astype(np.uint8), (len(holes), 1))

@@ -1,7 +1,7 @@
-"""What a hand is worth on a board: hand strength, potential, and the strength to be expected.
+"""Hand strength on a board: strength now, potential, and expected strength on the river.
 
-All values are exact. With W, T, L the opponents' hands we beat, tie and lose to now, and R run-outs
-for each of them (990 from the flop, 45 for one card of it, 44 from the turn):
+All values are exact. W, T and L count the opponents' hands that we beat, tie with and lose to now,
+and R the run-outs for each of them (flop to river 990, flop to turn 45, turn to river 44):
 
     HS    = (W + T/2) / (W + T + L)            against one opponent
     IHS   = HS^n                               against n of them
@@ -10,7 +10,7 @@ for each of them (990 from the flop, 45 for one card of it, 44 from the turn):
     EHS   = HS^n + (1 - HS^n) PPOT
     E[HS], E[HS2] = mean over run-outs of the river's HS, and of its square
 
-A potential with nothing to divide by is 0. Sources: Billings et al.; CASPER 3.2.2, whose printed
+A potential with a denominator of 0 is 0. Sources: Billings et al.; CASPER 3.2.2, whose printed
 pseudo-code leaves out R. HS (1 - NPOT) + (1 - HS) PPOT is the equity against one random hand.
 """
 
@@ -42,8 +42,8 @@ _HS, _PPOT, _NPOT, _PPOT1, _NPOT1, _E_HS, _E_HS2 = range(len(COLUMNS))
 
 @dataclass(frozen=True)
 class Strength:
-    """One hand on one board. Potentials are for two cards on the flop, one on the turn; on the
-    river there is none (NaN)."""
+    """Strength of one hand on one board. `ppot` and `npot` look two cards ahead on the flop and one
+    on the turn, `ppot1` and `npot1` always one; on the river they are NaN."""
 
     wins: int
     ties: int
@@ -57,11 +57,11 @@ class Strength:
     e_hs2: float
 
     def ihs(self, opponents: int = 1) -> float:
-        """Chance that no opponent has a better hand now, as if they were independent."""
+        """Chance to be ahead of all opponents now, as if their hands were independent."""
         return float(self.hs**opponents)
 
     def ehs(self, opponents: int = 1) -> float:
-        """Chance to have the best hand now or to become it."""
+        """Effective hand strength: chance to be ahead now or to get ahead."""
         now = self.ihs(opponents)
         return now if np.isnan(self.ppot) else now + (1 - now) * self.ppot
 
@@ -99,7 +99,7 @@ def _measure(hole: Any, board: Any, now: Any, row: Any) -> None:
         count_later(hole, board, 1, matrix, moments)
         row[_PPOT], row[_NPOT] = _potential(now, matrix, 44)
         row[_PPOT1], row[_NPOT1] = row[_PPOT], row[_NPOT]
-    # 990 opponents' hands on every river; each run-out counts twice their share.
+    # On every river there are 990 opponents' hands, and moments sum 2 ahead + tied.
     runouts = matrix.sum() / 990
     row[_E_HS] = moments[0] / (2 * 990 * runouts)
     row[_E_HS2] = moments[1] / (4 * 990 * 990 * runouts)
@@ -145,9 +145,9 @@ def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
 
 
 def hand_strengths(holes: Cards, boards: Cards, shown: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Hand strength alone [n], of holes [n, 2] on boards [n, 5] of which `shown` [n] cards count;
-    NaN where there is no board yet. Cards must be known and different. A hand that comes again, as
-    in duplicate matches, is looked at once."""
+    """Hand strength HS [n] of holes [n, 2] on boards [n, 5] of which the first `shown` [n] cards
+    count; NaN before the flop. Cards must be known and distinct. Equal hands on equal boards, as in
+    duplicate matches, are computed once."""
     out = np.empty(len(holes))
     _stand_all(holes, boards, shown, out)
     return out
@@ -159,7 +159,7 @@ def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
     size = 16
     while size < 2 * len(holes):
         size *= 2
-    first = np.full(size, -1, np.int64)  # a hash table: where a hand stood before
+    first = np.full(size, -1, np.int64)  # hash table of the rows where each hand comes first
     keys = np.empty(len(holes), np.int64)
     for i in range(len(holes)):
         if shown[i] < 3:
@@ -181,7 +181,7 @@ def _stand_all(holes: Any, boards: Any, shown: Any, out: Any) -> None:
 
 
 def board_strengths(board: str | list[int]) -> NDArray[np.float64]:
-    """Strengths [1326, 7] of every hand (`HANDS`) on a board; NaN for hands that share a card."""
+    """Strengths [1326, 7] of all `HANDS` on a board; NaN for hands that share a card with it."""
     table = cards(board, "board") if isinstance(board, str) else list(board)
     out = np.full((len(HANDS), len(COLUMNS)), np.nan)
     free = ~np.isin(HANDS, table).any(axis=1)
@@ -191,7 +191,7 @@ def board_strengths(board: str | list[int]) -> NDArray[np.float64]:
 
 
 def verify_position(hole: list[int], board: list[int]) -> None:
-    """Whether these can be a hand and a board after the flop."""
+    """Check that these are a hand and a board from the flop on, without a card twice."""
     if len(hole) != 2:
         raise BadValue(f"a hand has 2 cards, not {len(hole)} ({names(hole)})")
     if len(board) not in (3, 4, 5):

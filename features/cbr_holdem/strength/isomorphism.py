@@ -1,7 +1,8 @@
-"""Flops and hands that differ only in the names of suits are the same position.
+"""Suit isomorphism: classes of (hand, flop) positions that differ only in the names of suits.
 
-Of the 22,100 flops 1,755 are different, and of all (hand, flop) pairs 1,286,792. `FlopClasses`
-numbers them: classes of one flop follow each other, flops in the order of their lowest version.
+The 22,100 flops fall into 1,755 classes, each with a canonical flop (the one with the lowest
+number), and the (hand, flop) pairs into 1,286,792. `FlopClasses` numbers the latter: classes of one
+canonical flop are consecutive.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ FLOP_CLASSES = 1_286_792
 
 @njit
 def hand_number(a: Any, b: Any) -> Any:
-    """Place of a hand in `HANDS`."""
+    """Index of a hand in `HANDS`."""
     low, high = (a, b) if a < b else (b, a)
     return low * (103 - low) // 2 + high - low - 1
 
 
 @njit
 def flop_number(a: Any, b: Any, c: Any) -> Any:
-    """Place of a flop among all, in any order of its cards."""
+    """Number of a flop among all 22,100, for any order of its cards."""
     if a > b:
         a, b = b, a
     if b > c:
@@ -41,7 +42,7 @@ def flop_number(a: Any, b: Any, c: Any) -> Any:
 
 
 class FlopClasses:
-    """Tables that number the classes; made once for a process, in half a second."""
+    """Lookup tables that number the classes; made once for a process, in half a second."""
 
     def __init__(self) -> None:
         orders = np.array(list(permutations(range(4))), np.uint8)  # [24, 4]
@@ -56,19 +57,20 @@ class FlopClasses:
         a, b, c = versions[..., 0], versions[..., 1], versions[..., 2]
         numbers = c * (c - 1) * (c - 2) // 6 + b * (b - 1) // 2 + a
         lowest = numbers.min(axis=0)
-        #: The different flops, [1755, 3].
+        #: The canonical flops, [1755, 3].
         self.flops = flops[np.unique(lowest)]
-        #: For each flop, which of the different ones it is, and the renaming that shows it.
+        #: For each flop [22100], the index of its canonical flop, and the renaming that gives it.
         self.flop = np.unique(lowest, return_inverse=True)[1].reshape(-1).astype(np.int64)
         self.renaming = numbers.argmin(axis=0).astype(np.int64)
-        #: Class of each hand on each different flop, [1755, 1326]; and where a flop's begin.
+        #: Class of each hand on each canonical flop, [1755, 1326], -1 where they share a card; and
+        #: the first class of each canonical flop, [1756].
         self.number = np.full((len(self.flops), len(HANDS)), -1, np.int32)
         self.start = np.zeros(len(self.flops) + 1, np.int64)
         same = numbers[:, np.unique(lowest)] == np.unique(lowest)  # renamings that keep a flop
         _number_classes(self.flops, same, self.hands, HANDS, self.number, self.start)
 
     def holes(self, flop: int) -> NDArray[np.uint8]:
-        """One hand of each class on a different flop, in the order of the classes."""
+        """One hand of each class on a canonical flop, [classes, 2], in the order of the classes."""
         numbers = self.number[flop]
         _, first = np.unique(numbers[numbers >= 0], return_index=True)
         return HANDS[np.flatnonzero(numbers >= 0)[first]]

@@ -1,10 +1,10 @@
-"""Exact counts of how a hand stands against every opponent's hand, now and after the cards to come.
+"""Exact counts of opponents' hands that we beat, tie with and lose to, now and after run-outs.
 
-Cards are grouped so that little is evaluated twice. With the board complete at most one suit can
-make a flush; in any other suit only ranks matter. So for that suit (if there is one) a card is one
-of 26 types: a rank in the suit, or a rank outside it with the number of such cards that are left.
-Opponents' hands and run-outs are pairs of types, counted by multiplicity: about 300 run-outs and
-100 hands on a flop, in place of 1,081 and 990.
+Equivalent cards are grouped so that few hands are evaluated twice. On a complete board at most one
+suit can make a flush; in the other suits only ranks matter. A card therefore has one of 26 types: a
+rank in that suit, or a rank outside it. Opponents' hands and run-outs are pairs of types, weighted
+by the number of card pairs that have these types: on a flop about 300 run-outs and 100 hands, in
+place of 1,081 and 990.
 
 A relation is AHEAD (our hand is better), TIED or BEHIND.
 """
@@ -40,8 +40,8 @@ class _Position(NamedTuple):
 
 
 class _Board(NamedTuple):
-    """A board as hands are compared on it: the sum of its rank keys, the suit that can flush (-1:
-    none), the ranks of that suit as bits, how many they are, and its cards with a hand's."""
+    """A board on which hands are compared: the sum of its rank keys, the suit that can make a flush
+    (-1: none), the ranks of that suit as bits, their number, and the cards of board and hand."""
 
     key: Any
     suit: Any
@@ -51,8 +51,8 @@ class _Board(NamedTuple):
 
 
 class _Now(NamedTuple):
-    """How we stand before the cards to come: relation[x, y] to an opponent with cards of types x
-    and y, the 91 pairs of ranks in the order of their relation, and where each relation ends."""
+    """Our hand compared before the run-out: relation[x, y] [26, 26] to an opponent with cards of
+    types x and y, the 91 pairs of ranks sorted by relation, and the end of each relation [3]."""
 
     relation: Any
     order: Any
@@ -66,7 +66,7 @@ def _by_ranks(key: Any, cards: Any) -> Any:
 
 @njit
 def _pairs(x: Any, y: Any, counts: Any) -> Any:
-    """How many pairs of cards have types x <= y."""
+    """The number of pairs of cards that have types x <= y."""
     if x == y:
         return counts[x] * (counts[x] - 1) // 2
     return counts[x] * counts[y]
@@ -125,7 +125,7 @@ def _relation(mine: Any, theirs: Any) -> Any:
 
 @njit
 def _flush_suit(suits: Any, least: Any) -> Any:
-    """The suit with at least so many cards on the board; -1 if there is none."""
+    """The suit with at least `least` cards on the board; -1 if there is none."""
     for suit in range(4):
         if suits[suit] >= least:
             return suit
@@ -134,7 +134,7 @@ def _flush_suit(suits: Any, least: Any) -> Any:
 
 @njit
 def _board_now(position: Any) -> Any:
-    """The board that shows."""
+    """The board before the run-out."""
     suit = _flush_suit(position.suits, 3)
     held = position.suits[suit] if suit >= 0 else 0
     mask = _mask(position.board, suit)
@@ -143,7 +143,7 @@ def _board_now(position: Any) -> Any:
 
 @njit
 def _stand_now(position: Any) -> Any:
-    """How we stand on the board that shows, as `_Now`."""
+    """Our hand compared with every opponent's hand before the run-out, as `_Now`."""
     board = _board_now(position)
     mine = _own(position.hole, board)
     relation = np.empty((26, 26), np.int64)
@@ -172,14 +172,14 @@ def _stand_now(position: Any) -> Any:
 
 @njit
 def _count_opponents(mine: Any, board: Any, counts: Any, now: Any, weight: Any, matrix: Any) -> Any:
-    """Add every opponent's hand to matrix[now, later], `weight` times; twice our share of wins.
+    """Add every opponent's hand to matrix[now, later], `weight` times; returns 2 ahead + tied.
 
-    Our hand has the strength `mine` on the board, and `counts` [26] cards of each type are left.
+    `mine` is the strength of our hand on the board, `counts` [26] the cards left of each type.
     """
-    # Arrays are taken out of their tuple once: in a loop that would cost more than the loop.
+    # Arrays are unpacked once: access through the tuple would cost more than the loop.
     relation, order, ends = now
     mask, held = board.mask, board.held
-    one, both = held >= 4, held >= 3  # so many cards of the suit are enough for a flush
+    one, both = held >= 4, held >= 3  # cards of the suit in a hand that make a flush
     share = 0
     at = 0
     for before in range(3):
@@ -190,7 +190,7 @@ def _count_opponents(mine: Any, board: Any, counts: Any, now: Any, weight: Any, 
             pair = order[at]
             at += 1
             a, b = _LOW[pair], _HIGH[pair]
-            # Hands of these ranks that make no flush (with five of the suit, no better one).
+            # Hands of these ranks that make no flush (no better one, if the board is a flush).
             hands = _pairs(a, b, counts)
             if not one:
                 if a == b:
@@ -249,7 +249,7 @@ def _one_runout(
 
 @njit
 def _runouts_by_ranks(position: Any) -> Any:
-    """How many run-outs there are of each pair of ranks, [13, 14]; 13 stands for no second card."""
+    """The number of run-outs of each pair of ranks, [13, 14]; 13 stands for no second card."""
     counts = np.empty(26, np.int64)
     _types(-1, position.seen, counts)
     found = np.zeros((13, 14), np.int64)
@@ -341,12 +341,12 @@ def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> 
 
 @njit
 def count_now(hole: Any, board: Any, out: Any) -> None:
-    """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now: int64 [3]."""
+    """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now, into int64 out [3]."""
     position = _position(hole, board, 0)
     shown = _board_now(position)
     counts = np.empty(26, np.int64)
     _types(shown.suit, position.seen, counts)
-    # All pairs of ranks as one relation: the first row of the matrix gets every hand.
+    # All pairs of ranks get relation 0, so that the first row of the matrix counts every hand.
     now = _Now(np.zeros((26, 26), np.int64), np.arange(91), np.full(3, 91))
     matrix = np.zeros((3, 3), np.int64)
     _count_opponents(_own(hole, shown), shown, counts, now, 1, matrix)

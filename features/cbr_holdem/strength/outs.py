@@ -1,4 +1,4 @@
-"""A quick estimate of the chance to improve with one card, by rules (Papp 1998)."""
+"""A quick estimate of the chance to improve with one card, by counting outs (Papp 1998)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from cbr.jit import njit
 
-#: Chance for each card that helps, of those unseen on the turn.
+#: Chance of each out: 46 cards are unseen on the turn.
 _CARD = 1.0 / 46.0
-#: What a card is worth that makes a pair above the board: often not enough to win.
+#: Weight of an out to a pair above the board, which is often not enough to win.
 _PAIR = 0.5
 
 
@@ -21,7 +21,7 @@ def _straight(mask: Any) -> Any:
 
 @njit
 def quick_potential(hole: Any, board: Any) -> Any:
-    """Outs to a flush and a straight that the hole cards take part in, and to a top pair."""
+    """The chance of an out to a flush or straight with a hole card in it, or to a top pair."""
     on_board, every = 0, 0
     for card in board:
         on_board |= 1 << (card >> 2)

@@ -1,7 +1,7 @@
-"""Before the flop: the 169 classes of hands, ranked, grouped, and what they are worth.
+"""The 169 classes of starting hands: ranks, groups, and odds against random hands.
 
-The table of odds is drawn, not counted: tools/make_preflop.py made it from 2,000,000 deals for each
-number, so a value is within 0.0007 of the truth in 19 of 20 cases.
+The odds are estimates: tools/make_preflop.py sampled 2,000,000 deals for each value, so a value is
+within 0.0007 of the exact one in 19 of 20 cases.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RANKED = """
     92o 83o 62o 32o 82o 72o
 """.split()
 
-#: The groups of Sklansky and Malmuth, from 1; what is in none of them is group 9.
+#: The groups of Sklansky and Malmuth, from 1; classes in none of them are group 9.
 GROUPS = tuple(
     line.split(",")
     for line in """
@@ -52,7 +52,8 @@ def hand_ranks() -> NDArray[np.uint8]:
 
 
 def group_of(name: str) -> int:
-    """
+    """The group of a class, 1 to 9.
+
     >>> group_of("AKo"), group_of("72o")
     (2, 9)
     """
@@ -72,7 +73,7 @@ def preflop_odds(name: str, opponents: int) -> tuple[float, float, float]:
     0.85
     """
     if name not in CLASSES:
-        raise BadValue(f"{name!r} is not a class of hands; classes are as AA, AKs, AKo")
+        raise BadValue(f"{name!r} is not a class of hands; write it as AA, AKs or AKo")
     if not 1 <= opponents <= 9:
         raise BadValue(f"{opponents} opponents; the table has 1 to 9")
     win, tie, equity = _table()[CLASSES.index(name), opponents - 1].tolist()
@@ -80,5 +81,5 @@ def preflop_odds(name: str, opponents: int) -> tuple[float, float, float]:
 
 
 def income_rate(name: str, players: int) -> int:
-    """What a class earns with so many players in the pot, in thousandths of what each put in."""
+    """Mean profit of a class with `players` in the pot, in thousandths of what each put in."""
     return round(1000 * (players * preflop_odds(name, players - 1)[2] - 1))

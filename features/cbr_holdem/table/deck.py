@@ -1,4 +1,4 @@
-"""Decks by key: deal d of a seed is the same cards for everyone who asks."""
+"""Shuffled decks by seed and deal number: the same numbers always give the same cards."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.chance import below, key, step
 
-#: The part of a key that is kept for decks, so that no other use of a seed meets them.
+#: Counter of a key that is reserved for decks: no other use of a seed draws the same numbers.
 _DECKS = np.int64(0x6465636B)
 
 
 @njit
 def shuffle(seed: Any, deal: Any, need: Any, deck: Any) -> None:
-    """The first `need` cards of a shuffled deck into deck [52]."""
+    """Write a deck into deck [52], of which the first `need` cards are shuffled."""
     for card in range(DECK):
         deck[card] = card
     state = key(seed, deal, _DECKS, 0)

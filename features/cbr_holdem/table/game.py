@@ -1,4 +1,4 @@
-"""The game: who plays for what, under which rules."""
+"""The game: betting structure, blinds, bet sizes and set of rules."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Terms = NDArray[np.int64]
 class Game:
     """Texas Hold'em. Chips are whole numbers.
 
-    `bet_sizes` are the four streets' bets in limit (default: the big blind twice, then twice it).
+    `bet_sizes` are the bets of the four streets in limit (default: big blind, from the turn twice).
     `cap` is the number of bets in a limit round, the big blind being the first; None is no cap.
     `rules`: ``casino`` (a short all-in does not reopen the betting, odd chips stay whole) or
-    ``acpc``, as the competition's dealer has it (it does, and a pot is split into fractions).
+    ``acpc``, as at the competition's dealer (it does, and a pot is split into fractions).
     """
 
     betting: str = "limit"
@@ -58,7 +58,10 @@ class Game:
             if not isinstance(amount, int | np.integer) or isinstance(amount, bool):
                 raise BadValue(f"{amount!r} in a game is not a whole number of chips")
         if not 0 <= self.small_blind <= self.big_blind or self.big_blind <= 0:
-            raise BadValue(f"blinds are {self.small_blind} and {self.big_blind}; 0 <= small <= big")
+            raise BadValue(
+                f"blinds are {self.small_blind} and {self.big_blind}; it must be 0 <= small <= big "
+                "and big > 0"
+            )
         if not 0 <= self.ante <= MOST_CHIPS or self.big_blind > MOST_CHIPS:
             raise BadValue(f"the ante is {self.ante}; it must be 0 to {MOST_CHIPS:,}, as blinds")
         if self.cap is not None and self.cap < 1:
@@ -82,7 +85,7 @@ class Game:
 
 
 def seating(button: int, players: int) -> list[int]:
-    """Which player sits in each seat when this one has the button; it moves on by one each hand.
+    """The player in each seat when player `button` has the button; it moves on by one each hand.
 
     >>> seating(0, 3), seating(1, 3)
     ([1, 2, 0], [2, 0, 1])
@@ -93,7 +96,7 @@ def seating(button: int, players: int) -> list[int]:
 
 
 def verify_stacks(stacks: NDArray[np.int64]) -> None:
-    """Whether tables can be played with these stacks, [tables, seats]."""
+    """Check that tables can be played with stacks [tables, seats]."""
     if stacks.ndim != 2 or not 2 <= stacks.shape[1] <= MOST_SEATS:
         seats = stacks.shape[1] if stacks.ndim == 2 else stacks.shape
         raise BadValue(f"{seats} players; a table has 2 to {MOST_SEATS}")

@@ -1,13 +1,13 @@
-"""A hand that was played, as neutral as can be: who had what, posted what and did what.
+"""A played hand, independent of log formats: stacks, posts, cards, actions and result.
 
-`Hand.text` is its compact form, one line of fields between tabs, as a casebase keeps it:
+`Hand.text` is its compact form, one line of fields between tabs, as casebases store it:
 
     number  game  stacks  posts  antes  holes  board  actions  result  player  player  ...
 
 Seats are numbered from the left of the button. Actions are `f`, `c` (check or call) and `r` (bet
-or raise, with the amount that the street's bet is raised to; without one the least); streets are
-divided by `/`. A capital letter before an action names the seat (A is the first): replaying checks
-that it was its turn.
+or raise, with the amount that the street's bet is raised to; without one, the least legal one);
+streets are separated by `/`. A capital letter before an action names the seat (A is the first), and
+replaying checks that it is that seat's turn.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def players_in(text: str) -> list[str]:
 
 
 def verify_names(names: Sequence[str]) -> None:
-    """Whether names can stand in a hand's text."""
+    """Check that names can be in a hand's text: no control characters, none empty or twice."""
     for name in names:
         if not name or _CONTROL.search(name):
             raise BadValue(

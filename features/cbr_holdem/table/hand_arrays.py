@@ -1,7 +1,7 @@
-"""Many hands at once: their texts read into arrays by compiled code.
+"""Texts of many hands read into arrays by compiled code.
 
-`HandArrays.read` takes texts as `Hand.text` writes them. What it does not understand it leaves to
-`Hand.read` and `verify_hand`, which know how to say what is wrong.
+`HandArrays.read` takes texts as `Hand.text` writes them. Texts that the compiled code cannot read
+are read again by `Hand.read` and `verify_hand`, which give the reason.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SUIT[[ord(suit) for suit in SUITS]] = np.arange(4)
 
 @dataclass(frozen=True)
 class HandArrays:
-    """n hands that can be replayed; `place` [n] says which of the texts given each one is.
+    """n hands that can be replayed; `place` [n] is the index of each one among the given texts.
 
     `deck` [n, 25] are the holes of the seats and after them the board, UNKNOWN where not seen;
     `result` [n, 10] is NaN where the log gives none; the actions of hand i are
-    `text[start[i]:end[i]]`. `rejected` has the reason for each text that is no hand.
+    `text[start[i]:end[i]]`. `rejected` has the reason for each text that is not a valid hand.
     """
 
     place: NDArray[np.int64]
@@ -55,14 +55,14 @@ class HandArrays:
 
     @classmethod
     def read(cls, texts: Sequence[str]) -> HandArrays:
-        """Hands of texts."""
+        """Read hands from texts."""
         count = len(texts)
         stacks, posts, antes = (np.zeros((count, MOST_SEATS), np.int64) for _ in range(3))
         deck = np.full((count, 2 * MOST_SEATS + 5), UNKNOWN, np.int64)
         result = np.full((count, MOST_SEATS), np.nan)
         seats, start, end = (np.zeros(count, np.int64) for _ in range(3))
         good = np.zeros(count, bool)
-        # A line break inside a text would be the end of it.
+        # A line break inside a text would end it; as a control character it is refused.
         lined = [text.replace("\n", "\x00") if "\n" in text else text for text in texts]
         raw = "\n".join(lined).encode("utf-8", "replace") + b"\n"
         text = np.frombuffer(raw, np.uint8)
@@ -103,7 +103,7 @@ class HandArrays:
         )
 
     def taken(self, at: NDArray[np.int64]) -> HandArrays:
-        """Some of the hands."""
+        """The hands at these places."""
         per_hand = {
             field.name: getattr(self, field.name)[at]
             for field in dataclasses.fields(self)
@@ -118,7 +118,7 @@ def _terms(game: str) -> Terms:
 
 
 def verify_hand(hand: Hand) -> None:
-    """Whether everything about a hand can be, its actions aside."""
+    """Check everything about a hand except its actions."""
     seats = len(hand.stacks)
     verify_names(hand.players)
     for stack in hand.stacks:
@@ -178,7 +178,7 @@ def _read_all(text: Any, first: Any, last: Any, found: Any) -> None:
 
 @njit
 def _digits(text: Any, i: Any, stop: Any, amount: Any, digits: Any) -> Any:
-    """A number gone on with by the digits from here: it, how many digits it has, where they end."""
+    """Append the digits from i on to `amount`; returns it, its number of digits, and their end."""
     while i < stop and _ZERO <= text[i] <= _NINE:
         amount = 10 * amount + (text[i] - _ZERO)
         digits += 1
@@ -274,7 +274,7 @@ def _card(text: Any, i: Any, stop: Any) -> Any:
 
 @njit
 def _moves(text: Any, i: Any, stop: Any) -> Any:
-    """Whether these are actions: f, c, r with up to 15 digits, a seat's letter before, and /."""
+    """Whether text[i:stop] are actions: f, c, r with up to 15 digits, seats' letters, and /."""
     while i < stop:
         if text[i] == _SLASH:
             i += 1

@@ -1,6 +1,6 @@
-"""A table as one row of whole numbers: where its parts are.
+"""The layout of a table as one row of whole numbers.
 
-So compiled code passes one array, and a copy of it is a state that can be played on from.
+Compiled code passes a single array, and a copy of a row is a complete state of the game.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from cbr_holdem.table.game import MOST_SEATS
 from cbr_holdem.table.moves import unpacked
 
 FOLD, CALL, RAISE = 0, 1, 2
-#: Actions that a hand's history has room for; raising wars end before it is full.
+#: Actions that a hand's history has room for; when it is nearly full, raises end.
 MOST_MOVES = 256
-#: Payoffs are kept in so many parts of a chip: a pot can be split exactly among up to ten.
+#: Payoffs are in 1/2520 of a chip, so that a pot can be split exactly among up to ten players.
 PARTS = 2520
 
-# The parts of a row, and where those of each seat (ten columns) begin:
+# Columns of a row; where each seat has a value, the first of ten columns:
 SEATS, STREET, ACTOR = 0, 1, 2  # number of seats; 0 to 3; the seat to act, -1 when it is over
 RAISE_BY = 3  # the largest raise of this street
 RAISES = 4  # bets and raises of this street
@@ -27,7 +27,7 @@ SHORT = 5  # sum of all-in raises that were not full, one after the other
 LEAST_TO = 6  # acpc: the least amount to raise to
 MOVES = 7  # actions so far
 TOP = 8  # the highest bet of this street
-PLAYERS = 9  # who have not folded
+PLAYERS = 9  # number of players who have not folded
 # Sets of seats, a bit for each:
 FOLDED = 10
 PENDING = 11  # have still to act in this round
@@ -38,9 +38,9 @@ STACK = 15
 BET = 25  # chips put in on this street
 PAID = 35  # and in the whole hand
 POST = 45  # and before the first action: blinds, and what newcomers post
-OVER = 55  # of the antes, what all did not have to post: it is in the pot, and never comes back
+OVER = 55  # the part of an ante above the least ante: it is in the pot and is never returned
 PAYOFF = 65  # parts of chips won or lost, when the hand is over
-STRENGTH = 75  # of the hands that came to the end
+STRENGTH = 75  # strength of each hand at a showdown
 HOLE = 85  # two cards for each seat
 BOARD = 105  # all five cards; how many show depends on the street
 HISTORY = 110  # the moves, packed (`moves`)
@@ -86,13 +86,13 @@ class Tables:
         return self.rows[:, first : first + MOST_SEATS]
 
     def history(self, table: int) -> list[tuple[int, int, int, int]]:
-        """The actions of a hand: street, seat, kind and amount (a call's price, a raise's to)."""
+        """The actions of a hand: street, seat, kind, and price of a call or total of a raise."""
         moves = self.rows[table, HISTORY : HISTORY + int(self.rows[table, MOVES])].tolist()
         return [unpacked(move) for move in moves]
 
 
 def new_tables(count: int) -> Tables:
-    """So many tables, at which no hand has begun."""
+    """`count` tables at which no hand has begun."""
     rows = np.zeros((count, WIDTH), np.int64)
     rows[:, ACTOR] = -1
     return Tables(rows)

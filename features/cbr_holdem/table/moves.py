@@ -1,7 +1,7 @@
-"""A move as one whole number, as the history of a table keeps it.
+"""A move packed into one whole number, as the history of a table stores it.
 
 Street, seat, kind of action and amount (the price of a call, what a raise goes to) are parts of the
-number. How they are laid out is known here alone: all other code calls these functions.
+number. Only this module knows their layout: all other code calls these functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hands of players who act at random, with all that happened: for samples, benches and tests."""
+"""Complete hands of players who act at random, for samples, benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOVES = ("f", "c", "c", "c", "r")
 def random_hands(
     count: int, seats: int, game: Game, *, stack: int = 2000, seed: int = 1
 ) -> Iterator[Hand]:
-    """So many hands; the players (`bot0`, `bot1` ...) move on by a seat each hand.
+    """`count` hands; the players (`bot0`, `bot1` ...) move on by a seat each hand.
 
     >>> [hand] = random_hands(1, 3, Game())
     >>> hand.players, len(hand.holes), abs(sum(hand.result)) < 1e-9

@@ -1,4 +1,4 @@
-"""The rules, for many tables at once: arrays of state, and one step for each table.
+"""The rules as compiled code on tables (rows): dealing, legal raises, and playing an action.
 
 Seats are numbered in the order of play after the flop: seat 0 is left of the button, which is the
 last seat. With three or more players seat 0 posts the small blind and seat 1 the big one; heads-up
@@ -69,7 +69,7 @@ def _put_in(r: Any, seat: Any, amount: Any) -> None:
 
 @njit
 def to_call(r: Any) -> Any:
-    """What the actor must put in to call, as far as his stack goes."""
+    """What the actor must put in to call, at most his stack."""
     seat = r[ACTOR]
     return min(r[STACK + seat], r[TOP] - r[BET + seat])
 
@@ -129,10 +129,10 @@ def raise_limits(r: Any, terms: Any) -> Any:
 
 @njit
 def legal_action(r: Any, terms: Any, kind: Any, amount: Any) -> Any:
-    """The action that is played for a player who wants this one, and whether his was legal.
+    """The action (kind, amount) that is played for a wanted one, and whether that was legal.
 
-    Kind, amount, legal: a raise to 0 is the least one, a fold that costs nothing is a check, and in
-    place of an action that is not legal stands a check, or a fold where there is something to call.
+    A raise to 0 is the least raise, and a fold where a check is free is a check. An action that is
+    not legal is replaced by a check, or by a fold where there is something to call.
     """
     legal = kind in (FOLD, CALL)
     if kind == RAISE:
@@ -151,7 +151,7 @@ def legal_action(r: Any, terms: Any, kind: Any, amount: Any) -> Any:
 
 @njit
 def _begin_round(r: Any, opener: Any, terms: Any) -> None:
-    """Who has to act on this street, from the opener on; -1 as actor if nobody has."""
+    """Set who has to act on this street, from the opener on; the actor is -1 if nobody has."""
     n = r[SEATS]
     r[RAISE_BY] = 0
     r[RAISES] = 0
@@ -213,10 +213,10 @@ def deal(r: Any, terms: Any, seats: Any, stacks: Any, deck: Any) -> None:
 def deal_posted(
     r: Any, terms: Any, seats: Any, stacks: Any, posts: Any, antes: Any, deck: Any
 ) -> None:
-    """Begin a hand with what each seat posted, as logs have it: posts and antes [seats].
+    """Begin a hand with what each seat posted according to a log: posts and antes [seats].
 
-    A post that is negative is a newcomer's: a bet like the others, but no blind. Whoever sits after
-    the highest blind acts first.
+    A negative post is a newcomer's: it counts as a bet, but not as a blind. The seat after the
+    highest blind acts first.
     """
     _seat(r, seats, stacks, deck)
     last = seats - 1
@@ -270,7 +270,7 @@ def _post(r: Any, seat: Any, amount: Any) -> None:
 
 @njit
 def _open(r: Any, opener: Any, terms: Any) -> None:
-    """The first round; where nobody can act in it, the first in which somebody can."""
+    """Begin the first round in which somebody can act."""
     _begin_round(r, opener, terms)
     if r[ACTOR] < 0:
         _next_street(r, terms)
@@ -341,10 +341,10 @@ def deal_all(s: Any, terms: Any, seats: Any, stacks: Any, decks: Any) -> None:
 
 @njit
 def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
-    """One action at every table whose hand goes on; how many hands still go on.
+    """Play one action at every table whose hand is not over; returns how many then are not over.
 
-    `kinds` and `amounts` [n] are as `act` takes them; what is not legal is made legal: a fold that
-    costs nothing becomes a check, a raise that is not allowed a call, an amount the nearest legal.
+    `kinds` and `amounts` [n] are as in `act`. A fold where a check is free becomes a check, a raise
+    that is not allowed a call, and an amount that is not legal the nearest legal one.
     """
     going = 0
     for i in range(len(kinds)):
@@ -366,7 +366,7 @@ def step_all(s: Any, terms: Any, kinds: Any, amounts: Any) -> Any:
 
 @njit
 def call_down(s: Any, terms: Any) -> None:
-    """Play every hand to its end with checks and calls only: what the cards alone are worth."""
+    """Play every hand to its end with checks and calls only, so that the cards alone decide."""
     for i in range(len(s)):
         r = s[i]
         while r[ACTOR] >= 0:

@@ -1,4 +1,4 @@
-"""The end of a hand: pots shared out among the best hands of those who paid for them."""
+"""The end of a hand: main pot and side pots are shared out among the best hands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cbr_holdem.table.layout import (
 
 @njit
 def settle(r: Any, terms: Any) -> None:
-    """Share out the pots: each level of money among the best of those who put in as much."""
+    """Share out the pots: each level of bets among the best hands that put in as much."""
     n = r[SEATS]
     r[ACTOR] = -1
     over = np.int64(0)
@@ -55,7 +55,7 @@ def settle(r: Any, terms: Any) -> None:
 @njit
 def _settle_bets(r: Any, terms: Any, over: Any) -> None:
     n = r[SEATS]
-    even = True  # everybody who is in has put in the same, and nobody more
+    even = True  # all who have not folded put in the same, and nobody put in more
     most = np.int64(0)
     for seat in range(n):
         most = max(most, r[PAID + seat])
@@ -67,7 +67,7 @@ def _settle_bets(r: Any, terms: Any, over: Any) -> None:
         r[STRENGTH + seat] = 0
         if not r[FOLDED] >> seat & 1:
             even &= r[PAID + seat] == most
-            if r[PLAYERS] > 1 and r[HOLE + 2 * seat] < DECK:  # what nobody saw was mucked
+            if r[PLAYERS] > 1 and r[HOLE + 2 * seat] < DECK:  # unknown cards were mucked
                 key = board_key + CARD_KEYS[r[HOLE + 2 * seat]]
                 key += CARD_KEYS[r[HOLE + 2 * seat + 1]]
                 if key & FLUSH_BITS:
@@ -85,7 +85,7 @@ def _settle_bets(r: Any, terms: Any, over: Any) -> None:
                 best = max(best, r[STRENGTH + seat])
         _share(r, terms, pot, most, best)
         return
-    # A hand that wins no pot is dead, and pots that differ only by dead hands are one pot.
+    # A hand that wins no pot is ignored: pots that differ only by such hands are shared as one.
     r[LIVE] = 0
     _share_levels(r, terms, True, over)
     _share_levels(r, terms, False, over)
@@ -93,7 +93,7 @@ def _settle_bets(r: Any, terms: Any, over: Any) -> None:
 
 @njit
 def _share_levels(r: Any, terms: Any, look: Any, pot: Any) -> None:
-    """Go through the levels of money; `look` marks who wins something, else it is shared out."""
+    """Go through the levels of bets: with `look`, mark who wins a pot; otherwise share them out."""
     n = r[SEATS]
     level = np.int64(0)
     while True:

@@ -1,4 +1,4 @@
-"""One table for people and tests: the compiled rules with a readable face."""
+"""One table for people and tests: a readable interface to the compiled rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = {"f": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}
 
 @dataclass(frozen=True)
 class Legal:
-    """What the actor may do: fold or not, the price of a call, and the limits of a raise (to)."""
+    """What the actor may do: fold or not, the price of a call, and the limits to raise to."""
 
     fold: bool
     call: int
@@ -43,8 +43,8 @@ class Legal:
 class Table:
     """A hand at one table, action by action.
 
-    A card may be UNKNOWN, where it need not be known. `posts` and `antes` are what each seat puts
-    in before the first action, if that is not the game's blinds and ante.
+    A card that is not needed may be UNKNOWN. `posts` and `antes` are what each seat puts in before
+    the first action, if that differs from the game's blinds and ante.
 
     >>> table = Table(Game(), [1000] * 3, "AhAs KdKc 7h2c", "2s 7d 9h Jc 3d")
     >>> str(table.legal())
@@ -90,7 +90,7 @@ class Table:
 
     @classmethod
     def of(cls, hand: Hand) -> Table:
-        """The table at the end of a hand that the rules allow; `BadValue` if they do not."""
+        """The table at the end of a played hand; `BadValue` if the rules do not allow the hand."""
         held = [card for hole in hand.holes for card in cards(hole) or [UNKNOWN, UNKNOWN]]
         board = cards(hand.board)
         board += [UNKNOWN] * (5 - len(board))
@@ -122,7 +122,7 @@ class Table:
 
     @property
     def board(self) -> str:
-        """The cards that show."""
+        """The board cards dealt so far."""
         return names(self.rows[0, BOARD : BOARD + BOARD_CARDS[int(self.tables.street[0])]])
 
     @property
@@ -172,7 +172,7 @@ class Table:
             raise BadValue("the hand is over")
 
     def verify_play(self, move: str, amount: int | None = None) -> tuple[int, int]:
-        """The action as the rules take it; `BadValue` with what is legal if it is not."""
+        """The action as (kind, amount); `BadValue` with the legal actions if it is not legal."""
         legal = self.legal()
         kind = KINDS.get(move)
         if kind is None:

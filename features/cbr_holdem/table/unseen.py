@@ -1,4 +1,4 @@
-"""Cards that a player does not see, drawn: the others' by their weights, the rest of the board."""
+"""Sampling of unseen cards: opponents' hands by their weights, and the rest of the board."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cbr_holdem.table.game import BOARD_CARDS
 from cbr_holdem.table.layout import ACTOR, BOARD, FOLDED, HOLE, SEATS, STREET
 
 _COUNT = len(HANDS)
-#: Draws of a hand that may fail because its cards are gone, before any free cards are taken.
+#: Draws of a hand by weight that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
 
 
 @njit
 def add_up(weights: Any, folded: Any, own: Any, sums: Any) -> None:
-    """Running sums [10, 1326] of the weights of everybody else who is in, to draw hands by."""
+    """Write cumulative sums [10, 1326] of the hand weights of opponents who have not folded."""
     for seat in range(len(weights)):
         if seat != own and not folded >> seat & 1:
             total = 0.0
@@ -30,18 +30,18 @@ def add_up(weights: Any, folded: Any, own: Any, sums: Any) -> None:
 
 @njit
 def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any:
-    """Draw what the player to act does not see into a table; the state of chance after that.
+    """Draw the cards that the player to act does not see into a table; returns the random state.
 
-    Seats of which `anything` [10] is true may have any cards, the others by their sums. `taken`
-    [53] is room to mark cards in.
+    Seats where `anything` [10] is true get random cards, the others a hand by their sums. `taken`
+    [53] is a work array.
     """
     own, n, shown = r[ACTOR], r[SEATS], BOARD_CARDS[r[STREET]]
     taken[:] = False
-    taken[DECK] = True  # no card yet
+    taken[DECK] = True  # DECK stands for no card yet
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
     for place in range(shown):
         taken[r[BOARD + place]] = True
-    # Whose cards are drawn first has the first choice, so somebody else begins each time.
+    # Cards drawn first restrict those drawn later, so the seat that begins is random.
     state = step(state)
     begin = below(state, n)
     for turn in range(n):
@@ -77,7 +77,7 @@ def deal_unseen(r: Any, sums: Any, anything: Any, state: Any, taken: Any) -> Any
 
 @njit
 def deal_anew(r: Any, state: Any) -> Any:
-    """Deal every card of a table anew; the state of chance after that."""
+    """Deal every card of a table anew; returns the random state."""
     deck = np.arange(DECK)
     need = 2 * r[SEATS] + 5
     for place in range(need):

@@ -1,4 +1,4 @@
-"""A bot of ours at a dealer."""
+"""The client: one of our bots plays a match at a dealer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from cbr_arena.acpc.protocol import VERSION, MatchState, action_text, follow, ta
 from cbr_holdem.table import PARTS, PAYOFF, Table
 from cbr_logs import GameDef
 
-#: Lines in a row that tell us nothing new; a dealer that sends more is none.
+#: Most lines in a row without a new state; a dealer that sends more is taken to be broken.
 MOST_IDLE = 1_000
 _AGAIN_AFTER = 0.2
 
 
 @dataclass
 class Visit:
-    """What came of a bot's match: hands that were played to their end, chips won, and whether it
-    ended with a hand and not in the middle of one."""
+    """The result of a bot's match: hands played to their end, chips won, and whether it ended after
+    a whole hand and not in the middle of one."""
 
     hands: int = 0
     won: float = 0.0
@@ -31,7 +31,7 @@ class Visit:
 
 
 def connect(host: str, port: int, seconds: float) -> Lines:
-    """A connection to a dealer, tried again until so many seconds are over."""
+    """Connect to a dealer, trying again until so many seconds are over."""
     deadline = time.monotonic() + seconds
     while True:
         left = deadline - time.monotonic()
@@ -49,9 +49,9 @@ def connect(host: str, port: int, seconds: float) -> Lines:
 
 
 def visit(lines: Lines, mind: Mind, definition: GameDef, silence: float) -> Visit:
-    """Play until the dealer closes the connection, waiting for its lines at most so long.
+    """Play until the dealer closes the connection, waiting for a line at most `silence` seconds.
 
-    `BadValue` if it talks nonsense or not at all.
+    `BadValue` if it sends lines that are invalid, or none.
     """
     guest = _Guest(lines, mind, definition, silence)
     try:
@@ -73,7 +73,7 @@ def visit(lines: Lines, mind: Mind, definition: GameDef, silence: float) -> Visi
 
 
 class _Guest:
-    """The match as a player follows it."""
+    """A match from the view of a player at the dealer."""
 
     def __init__(self, lines: Lines, mind: Mind, definition: GameDef, silence: float) -> None:
         self.lines, self.mind, self.definition = lines, mind, definition
@@ -84,7 +84,7 @@ class _Guest:
         self.parts = 0  # of chips, so that sums are exact
 
     def hear(self) -> None:
-        """Follow the next state, and act where it is our turn."""
+        """Read the next state, bring the table up to date, and act if it is our turn."""
         state = self._next()
         last, self.last = self.last, state
         if self.table and last and state.hand == last.hand:
@@ -101,7 +101,7 @@ class _Guest:
             self.lines.send(f"{state.text}:{action}", time.monotonic() + self.silence)
 
     def _next(self) -> MatchState:
-        """The next state that is another than the last."""
+        """The next state that differs from the last."""
         deadline = time.monotonic() + self.silence
         for _ in range(MOST_IDLE):
             line = self.lines.read(deadline)

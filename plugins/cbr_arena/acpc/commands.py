@@ -1,4 +1,4 @@
-"""``cbr acpc`` and ``cbr dealer``."""
+"""The commands ``cbr acpc`` and ``cbr dealer``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 _COMPILING = "compiling what is needed, once on a machine; that takes up to a minute"
 _LONGEST_WAIT = 1_000_000
 
-_Bot = Annotated[str, typer.Option(help="Who plays: a name with options (cbr bots).")]
+_Bot = Annotated[str, typer.Option(help="The bot: a name with options (cbr bots).")]
 _Game = Annotated[
     str,
     typer.Option(metavar="FILE.game", help="The game's definition: a file, or a shipped one."),
 ]
-_Host = Annotated[str, typer.Option(help="Where the dealer is.")]
-_Port = Annotated[int, typer.Option(min=1, max=65_535, help="The port that it keeps for us.")]
+_Host = Annotated[str, typer.Option(help="Host of the dealer.")]
+_Port = Annotated[int, typer.Option(min=1, max=65_535, help="The dealer's port for our bot.")]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the bot.")]
 _Connect = Annotated[
     float, typer.Option("--connect-timeout", min=0.0, help="Seconds to try to reach the dealer.")
@@ -48,12 +48,12 @@ _Definition = Annotated[
 _Hands = Annotated[int, typer.Option(min=1, max=2**32 - 1, help="Hands to play.")]
 _Deals = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots.")]
 _Names = Annotated[
-    str, typer.Option(metavar="A,B,...", help="What players are called in the log; p1,p2,...")
+    str, typer.Option(metavar="A,B,...", help="Names of the players in the log; p1,p2,...")
 ]
 _Bots = Annotated[
     list[str] | None,
     typer.Option(
-        "--bot", help="A bot of ours in one of the last seats, lag*8 for eight. Repeatable."
+        "--bot", help="One of our bots in one of the last seats, lag*8 for eight. Repeatable."
     ),
 ]
 _Listen = Annotated[str, typer.Option(help="Address to listen at; by default this machine only.")]
@@ -77,9 +77,7 @@ _Average = Annotated[
     typer.Option("--average-limit", min=0.001, help="Seconds a hand, on average over the match."),
 ]
 _Log = Annotated[Path | None, typer.Option(metavar="FILE.log", help="Write the match log.")]
-_Show = Annotated[
-    bool, typer.Option("--show", help="Print the game's definition, for a file, and do no more.")
-]
+_Show = Annotated[bool, typer.Option("--show", help="Print the game's definition and exit.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -104,9 +102,9 @@ def acpc(
     timeout: _Timeout = 1_200.0,
     json: Json = False,
 ) -> None:
-    """Play a bot at a dealer of the competition (ACPC protocol 2.0.0), until that ends the match.
+    """Play a bot at a dealer of the competition (ACPC protocol 2.0.0) until it ends the match.
 
-    The bot decides as in cbr match, given the same cards, seat and seed. Where it fails, a check or
+    The bot decides as in cbr match, given the same cards, seat and seed. If it fails, a check or
     fold is sent.
     """
     from cbr import BadValue
@@ -128,7 +126,7 @@ def acpc(
 
 
 def _warm(mind: Mind, definition: GameDef) -> None:
-    """Compile before the clock runs, for every street: the first decision must not cost a match."""
+    """Let the bot decide on every street, so that its code is compiled before the clock runs."""
     from cbr_arena.acpc.dealer import dealt
 
     table = dealt(definition, 0, 0)
@@ -179,8 +177,8 @@ def dealer(
 ) -> None:
     """Deal a match to programs of the competition (ACPC protocol 2.0.0), one port for each.
 
-    The ports are printed first, in the order of the players, and the score at the end. An answer
-    that is not legal becomes a call, its line a comment in the log; who is too slow or closes the
+    The ports are printed first, in the order of the players, and the score at the end. An illegal
+    answer is played as a call and noted in the log. A player that is too slow or closes the
     connection ends the match.
     """
     from cbr import BadValue
@@ -208,7 +206,7 @@ def dealer(
         minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
         for mind in minds:
             _warm(mind, game)
-    # The ports first: where they are taken, a log of an earlier match stays.
+    # Listen before opening the log: if a port is taken, the log of an earlier match is kept.
     listening = listen(host, port, away)
     try:
         with match_log(log, game, hands, seed, limits) as book:
@@ -244,7 +242,7 @@ def _verify_seconds(*seconds: float) -> None:
 
 
 def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
-    """What players are called: as given, else p1, p2 ... and our bots by their specs."""
+    """Names of the players: as given, else p1, p2 ... and the specs of our bots."""
     from cbr import BadValue
     from cbr_arena.logs import plain_name
     from cbr_holdem.table import verify_names
@@ -259,7 +257,7 @@ def _names(given: str, bots: Sequence[str], count: int) -> list[str]:
     verify_names(found)
     for name in found:
         if ":" in name or "|" in name or " " in name:
-            raise BadValue(f"{name!r} cannot be in a match log, which divides names by : and |")
+            raise BadValue(f"{name!r} cannot be a name in a match log; leave out :, | and blanks")
     return found
 
 

@@ -1,7 +1,7 @@
-"""A dealer: it deals, tells everybody what they see, and reads what they do.
+"""The dealer: it deals hands, sends the players match states, and reads their answers.
 
-Players take turns in the positions: at hand h, position p is of player (p + h) mod n, as at the
-original dealer. Deal h of a seed has the cards of deal h in `cbr match`.
+Players rotate: in hand h, player (p + h) mod n has position p, as at the original dealer. Hand h of
+a seed has the same cards as deal h of that seed in `cbr match`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from cbr_arena.acpc.seats import Lost, Seat
 from cbr_holdem.table import PARTS, PAYOFF, Table, act, decks
 from cbr_logs import GameDef
 
-#: Called with hands done, hands in all, and hands done.
-
 
 @dataclass
 class Outcome:
-    """What came of a match: chips of each player, what was wrong with their lines, and why it ended
-    early, if it did."""
+    """The result of a match: chips won by each player, what was wrong with their lines, and why it
+    ended early, if it did."""
 
     players: Sequence[str]
     totals: list[float]
@@ -46,7 +44,7 @@ def play_match(
     log: MatchLog,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Play so many hands, or until somebody cannot go on; then everybody is let go."""
+    """Play `hands` hands, or until a player cannot go on; then close all connections."""
     outcome = Outcome(players, [0.0] * len(players))
     parts = [0] * len(players)  # of chips, so that sums are exact
     try:
@@ -68,7 +66,7 @@ def play_match(
 
 
 class _Broken(Exception):
-    """A match that cannot go on, since a player cannot."""
+    """The match cannot go on, because a player cannot."""
 
     def __init__(self, player: int, reason: str) -> None:
         self.player, self.reason = player, reason
@@ -82,7 +80,7 @@ def _play_hand(
     log: MatchLog,
     outcome: Outcome,
 ) -> list[int]:
-    """Play a hand; what each player won, in parts of a chip."""
+    """Play a hand; returns what each player won, in parts of a chip (`PARTS`)."""
     count = len(seats)
     at = [(position + hand) % count for position in range(count)]
     table = dealt(definition, hand, seed)
@@ -110,7 +108,7 @@ def _play_hand(
     names = [outcome.players[player] for player in at]
     log.hand(hand, table, [part / PARTS for part in won], names)
     for position, last in enumerate(states_of(table, hand)):
-        # What was played counts, whoever is gone by now; that is found at the next hand.
+        # The hand counts, even if a player is gone by now; the next hand will notice that.
         with contextlib.suppress(Lost):
             seats[at[position]].tell(last.text)
         seats[at[position]].end(table, position)

@@ -1,4 +1,4 @@
-"""How players come to our dealer: a port for each, and a greeting."""
+"""How players connect to our dealer: a port for each, and a check of their protocol version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cbr_arena.acpc.protocol import VERSION, quoted, speaks_ours
 
 
 def listen(host: str, port: int, count: int) -> list[socket.socket]:
-    """Listen on a port for each player, from `port` on; on free ones for 0."""
+    """Listen on a port for each player, from `port` on; with 0, on any free ports."""
     if port and port + count > 65_536:
         raise BadValue(f"there are no {count} ports from {port} on; choose a lower --port")
     found: list[socket.socket] = []
@@ -33,7 +33,7 @@ def listen(host: str, port: int, count: int) -> list[socket.socket]:
 def welcome(
     listening: Sequence[socket.socket], players: Sequence[str], seconds: float
 ) -> list[Lines]:
-    """A connection for each player, once all of them have said that they speak our version."""
+    """A connection for each player, after all of them have sent a version that we support."""
     deadline = time.monotonic() + seconds
     found: list[Lines] = []
     try:

@@ -1,4 +1,4 @@
-"""Game definitions by name: a file of the original server, or one that ships here."""
+"""Game definitions by name: a file as the original server has it, or one of those shipped here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load_game(name: str) -> GameDef:
 def definition_text(name: str) -> str:
     """The text of a definition: a file's, else that of the shipped one of this name.
 
-    An empty file is none: a shell makes it before `--show > NAME` runs.
+    An empty file is ignored, because a shell creates it before `--show > NAME` runs.
     """
     path = Path(name)
     if not path.is_file() or not path.stat().st_size:

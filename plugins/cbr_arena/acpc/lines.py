@@ -1,4 +1,4 @@
-"""Lines over a socket, with an end to all waiting and to every line."""
+"""Lines over a socket, with limits on waiting and on the length of a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 #: Bytes in a line; what is longer is no message of the protocol.
 LONGEST = 16_384
 _CHUNK = 16_384
-#: Bytes and seconds that are spent on what a peer has still to say when the match is over.
+#: Most bytes and seconds that are spent on reading a peer's last lines before closing.
 _LAST_BYTES, _LAST_SECONDS = 1_000_000, 0.2
 
 
@@ -19,7 +19,7 @@ class Gone(Exception):
 
 
 class Silent(Exception):
-    """The other end did not speak, or did not read, in time."""
+    """The other end did not send, or did not read, in time."""
 
 
 class Lines:
@@ -28,10 +28,10 @@ class Lines:
     def __init__(self, link: socket.socket) -> None:
         self._link = link
         self._come = b""
-        self._long = False  # whether what comes is still of a line that is too long
-        # Not the socket's own timeouts: they cost two more calls of the system for each message.
+        self._long = False  # whether the next bytes belong to a line that is too long
+        # Not the socket's own timeouts: they cost two more system calls for each message.
         link.setblocking(False)
-        with contextlib.suppress(OSError):  # small messages that somebody waits for
+        with contextlib.suppress(OSError):  # the other end waits for these small messages
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def read(self, deadline: float) -> str | None:
@@ -58,7 +58,7 @@ class Lines:
         return found
 
     def _received(self, deadline: float) -> bytes:
-        """What has come; nothing if the system was wrong that there is something."""
+        """The bytes received; none if `select` reported data where there is none."""
         if not select.select([self._link], [], [], _left(deadline))[0]:
             raise Silent
         try:
@@ -82,7 +82,7 @@ class Lines:
             raise Gone from None
 
     def close(self) -> None:
-        """Say goodbye so that what was sent arrives: a close with unread lines would break off."""
+        """Read what is left, then close: closing with unread lines could discard what was sent."""
         with contextlib.suppress(OSError), self._link:
             self._link.shutdown(socket.SHUT_WR)
             deadline, left = time.monotonic() + _LAST_SECONDS, _LAST_BYTES

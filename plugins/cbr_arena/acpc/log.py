@@ -1,7 +1,7 @@
-"""The match log of a dealer: a line for each hand as it ends, and comments on what went wrong.
+"""The match log of a dealer: a line for each hand, and comments on what went wrong.
 
-It grows with the match and is not written as a whole at its end, so that a match that breaks off
-leaves what was played. The game's definition is put beside it, where readers look for it.
+It is written line by line, so that an interrupted match leaves the hands that were played. The
+game's definition is written beside it, where readers look for it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cbr_holdem.cards import names
 from cbr_holdem.table import HOLE, Table
 from cbr_logs import GameDef, gamedef_text, read_gamedef
 
-#: Comments in a log: a player who talks nonsense must not fill the disk.
+#: Most comments in a log, so that a player who sends invalid lines cannot fill the disk.
 _MOST_COMMENTS = 1_000
 
 
 class MatchLog:
-    """Lines of a match log, into a file if there is one."""
+    """Writes the lines of a match log to a file, if there is one."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
@@ -51,7 +51,7 @@ class MatchLog:
             self.line("# further lines like these are not logged")
 
     def ended(self, reason: str) -> None:
-        """The match broke off; there is no score."""
+        """Write why the match ended early, in place of the score."""
         self.line(f"# the match ended early: {reason}")
 
     def line(self, line: str) -> None:
@@ -81,7 +81,7 @@ def amount(chips: float) -> str:
 def match_log(
     path: Path | None, definition: GameDef, hands: int, seed: int, limits: Limits
 ) -> Iterator[MatchLog]:
-    """A log with its head."""
+    """Open a log and write its head; without a path, nothing is written."""
     if path is None:
         yield MatchLog(None)
         return
@@ -113,7 +113,7 @@ def _put(definition: GameDef, beside: Path, path: Path) -> None:
             same = False
         if not same:
             raise BadValue(
-                f"{beside} is there and is another game; choose another name than {path.name}"
+                f"{beside} exists and is another game; choose another name than {path.name}"
             )
         return
     with whole_file(beside) as part:

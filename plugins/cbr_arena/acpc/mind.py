@@ -1,4 +1,4 @@
-"""One of our bots in one seat, asked for one decision at a time."""
+"""One of our bots in one seat of a dealer, deciding one situation at a time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ONE = frozen(np.zeros(1, np.int64))
 
 @dataclass(eq=False)
 class Mind:
-    """A bot with what it remembers over a match. It decides as it does in `cbr match`, given the
-    same seed, hand, seat and cards. `faults` counts what it did wrong. `bot` is that of the spec;
-    minds may have one in common, as it remembers nothing itself."""
+    """A bot with its memory of a match. It decides as it does in `cbr match`, given the same seed,
+    hand, seat and cards. `faults` are counted by reason. `bot` is built from the spec if it is not
+    given; minds may share one, because its memory is held here."""
 
     spec: str
     game: Game
@@ -35,12 +35,12 @@ class Mind:
         self.forget()
 
     def forget(self) -> None:
-        """As before the first hand."""
+        """Clear memory and faults, as before the first hand."""
         self.faults.clear()
         self._memory = blank_memory(self.bot, 1)
 
     def act(self, table: Table, hand: int) -> tuple[int, int]:
-        """What it does now, kind and amount; where that fails, a check or fold."""
+        """The bot's action, kind and amount; a check or fold if it fails or is not legal."""
         chance = Chance(self.seed, np.array([hand]), table.tables.actor, table.rows[:, MOVES])
         answer = ask(self.bot, table.rows, self.game, _ONE, self._memory, chance)
         self.faults.update(reason for _, reason in answer.faults)
@@ -51,7 +51,7 @@ class Mind:
         return int(kind), int(to)
 
     def remember(self, table: Table, seat: int) -> None:
-        """Show it how a hand ended, as its seat saw it."""
+        """Show the bot how a hand ended, as its seat saw it."""
         if self._memory is not None and hasattr(self.bot, "remember"):
             faults = tell(self.bot, table.rows, _ONE, np.array([seat]), self._memory)
             self.faults.update(reason for _, reason in faults)

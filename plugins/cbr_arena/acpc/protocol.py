@@ -2,9 +2,9 @@
 
     MATCHSTATE:1:7:rc/c:|AhKd/Ts4c2h
 
-is hand 7 as position 1 sees it: the betting, streets divided by `/`; the cards of each position, as
-far as they are seen; the board. A raise in no-limit has what the player has then put in over the
-whole hand.
+is hand 7 as position 1 sees it: the betting, with streets separated by `/`; the cards of each
+position, as far as they are seen; the board. The amount of a raise in no-limit is what the player
+has then put in over the whole hand.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from cbr_holdem.table import (
 from cbr_logs import GameDef
 
 VERSION = "VERSION:2.0.0"
-#: Actions on a street that programs of the competition have room for.
+#: Most actions on a street that programs of the competition can store.
 MOST_ON_A_STREET = 64
 
 _VERSION = re.compile(r"VERSION:(\d{1,9})\.(\d{1,9})\.\d{1,9}", re.ASCII)
 _STATE = re.compile(r"MATCHSTATE:(\d{1,3}):(\d{1,10}):([fcr\d/]*):([\w|/]*)", re.ASCII)
 _MOVE = re.compile(r"[fc/]|r(\d{0,15})", re.ASCII)
 _ANSWER = {"limit": re.compile(r"[fcr]"), "nolimit": re.compile(r"[fc]|r\d{1,15}(?!\d)", re.ASCII)}
-#: Characters of a stranger's line that a sentence quotes.
+#: Most characters of a received line that a message quotes.
 _QUOTED = 300
 
 
 @dataclass(frozen=True)
 class MatchState:
-    """What a dealer tells a player. `holes` are two cards or "" for each position."""
+    """What a dealer sends a player. `holes` are two cards or "" for each position."""
 
     position: int
     hand: int
@@ -76,7 +76,7 @@ class MatchState:
 
 
 def states_of(table: Table, hand: int) -> list[MatchState]:
-    """What each position is told of a table: its own cards, and in the end all that were shown."""
+    """The state of a table for each position: with its own cards, and at the end those shown."""
     row, seats = table.rows[0], table.seats
     betting, board = betting_of(table), board_of(table)
     held = [_cards(row[HOLE + 2 * seat : HOLE + 2 * seat + 2]) for seat in range(seats)]
@@ -96,7 +96,7 @@ def states_of(table: Table, hand: int) -> list[MatchState]:
 def table_of(state: MatchState, definition: GameDef) -> Table:
     """The table that a state stands for, with UNKNOWN for what this position does not see.
 
-    `BadValue` if the rules do not allow it, or if it does not show what it should.
+    `BadValue` if the rules do not allow it, or if it lacks cards that it should show.
     """
     seats = len(definition.posts)
     if len(state.holes) != seats or not state.position < seats:
@@ -108,7 +108,7 @@ def table_of(state: MatchState, definition: GameDef) -> Table:
 
 
 def follow(table: Table, last: MatchState, state: MatchState) -> None:
-    """Play on at the table of one state to a later state of the same hand; `BadValue` as above."""
+    """Bring the table of state `last` to a later one of the same hand; `BadValue` as above."""
     with _refused(state):
         goes_on = (
             (state.position, state.hand, len(state.holes))
@@ -134,7 +134,7 @@ def _seen(state: MatchState) -> tuple[list[int], list[int]]:
 
 
 def _go_on(table: Table, state: MatchState, moves: str) -> None:
-    """Play the moves that lead to a state, and see that it is that state."""
+    """Play the moves that lead to a state, and check that the table then agrees with it."""
     with _refused(state):
         if not state.holes[state.position]:
             raise BadValue("it does not show the player's own cards")
@@ -161,7 +161,7 @@ def _replay(table: Table, betting: str) -> None:
             raise BadValue(f"betting {quoted(betting[at:])} is not f, c, r and the streets' /")
         at = move.end()
         if move[0] == "/":
-            continue  # where streets end is known, and compared afterwards
+            continue  # streets follow from the actions, and are compared afterwards
         if move[0] == "f":
             table.verify_going()  # some dealers let players fold where they could check
             act(table.rows[0], table.terms, FOLD, 0)
@@ -174,17 +174,17 @@ def _replay(table: Table, betting: str) -> None:
 
 
 def before(table: Table) -> int:
-    """What whoever is in put in before this street."""
+    """What each player still in had put in before this street."""
     row, seats = table.rows[0], table.seats
     return int((row[PAID : PAID + seats] - row[BET : BET + seats]).max())
 
 
 def betting_of(table: Table) -> str:
-    """The betting so far, as states have it."""
+    """The betting so far, as match states write it."""
     limit = table.game.betting == "limit"
     row = table.rows[0]
     written, street, top = [], 0, int(row[POST : POST + table.seats].max())
-    start = 0  # of this street: what whoever is in has put in
+    start = 0  # what each player still in had put in before this street
     for when, _, kind, amount in table.tables.history(0):
         if when > street:
             written.append("/" * (when - street))
@@ -201,15 +201,16 @@ def board_of(table: Table) -> str:
 
 
 def action_text(table: Table, kind: int, to: int) -> str:
-    """An action of ours as the protocol has it."""
+    """An action as the protocol writes it."""
     sized = kind == RAISE and table.game.betting != "limit"
     return "fcr"[kind] + (str(before(table) + to) if sized else "")
 
 
 def settled(table: Table, answer: str) -> tuple[int, int, str]:
-    """What a dealer plays for an answer, and what it changed, if anything.
+    """The kind and amount that a dealer plays for an answer, and what it changed, if anything.
 
-    What cannot be read or is not legal becomes a call; an amount the nearest that is legal.
+    An action that cannot be read or is not legal becomes a call, and an amount that is not legal
+    the nearest legal one.
     """
     found = _ANSWER[table.game.betting].match(answer)
     if not found:
@@ -229,20 +230,20 @@ def settled(table: Table, answer: str) -> tuple[int, int, str]:
 
 
 def _crowded(table: Table) -> bool:
-    """Whether a raise and its calls would not fit into what other programs can hold."""
+    """Whether a raise and its calls are more actions on a street than other programs can store."""
     street = int(table.rows[0, STREET])
     done = sum(when == street for when, *_ in table.tables.history(0))
     return done + table.seats > MOST_ON_A_STREET
 
 
 def speaks_ours(line: str) -> bool:
-    """Whether a greeting is of a version that we understand."""
+    """Whether a greeting has a protocol version that we support."""
     found = _VERSION.match(line)
     return found is not None and int(found[1]) == 2 and int(found[2]) == 0
 
 
 def quoted(text: str) -> str:
-    """A stranger's text for a sentence or a log: one line, not too long."""
+    """A received text for a message or a log: on one line, and shortened."""
     return ascii(text if len(text) <= _QUOTED else text[:_QUOTED] + "...")
 
 

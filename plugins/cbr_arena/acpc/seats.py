@@ -1,4 +1,4 @@
-"""Who plays at our dealer: a program at the other end of a connection, or a bot of ours."""
+"""The players at our dealer: a program at the other end of a connection, or one of our bots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.protocol import action_text
 from cbr_holdem.table import Table
 
-#: Lines that are ignored while one answer is waited for; a program that sends more floods us.
+#: Most lines that are ignored while waiting for one answer; more of them end the match.
 MOST_IGNORED = 1_000
 
 _CLOSED = "it closed the connection"
@@ -31,7 +31,7 @@ class Limits:
 
 
 class Lost(Exception):
-    """A player who cannot go on, which ends the match; why."""
+    """A player cannot go on, which ends the match; the text is the reason."""
 
 
 class Seat(Protocol):
@@ -39,10 +39,10 @@ class Seat(Protocol):
         """A hand begins."""
 
     def tell(self, state: str) -> None:
-        """The table as this player sees it."""
+        """Receive the state of the table as this player sees it."""
 
     def answer(self, state: str, table: Table, hand: int, warn: Warn) -> str:
-        """The action that this player answers to a state."""
+        """The action with which this player answers a state, as text."""
 
     def end(self, table: Table, position: int) -> None:
         """A hand is over."""
@@ -51,7 +51,7 @@ class Seat(Protocol):
 
 
 class House:
-    """A bot of ours, without a connection or a clock."""
+    """One of our bots, without a connection or time limits."""
 
     def __init__(self, mind: Mind) -> None:
         self.mind = mind
@@ -70,7 +70,7 @@ class House:
 
 
 class Remote:
-    """A program at the other end, with its clocks. `hands` is the length of the match."""
+    """A program at the other end, with time limits. `hands` is the length of the match."""
 
     def __init__(self, lines: Lines, limits: Limits, hands: int) -> None:
         self._lines, self._limits = lines, limits
@@ -95,7 +95,7 @@ class Remote:
             (limits.hand - self._in_hand, f"more than {limits.hand:g} s for a hand"),
             (self._whole - self._in_match, f"more than {limits.average:g} s a hand on average"),
         )
-        # From now, not from when it was told: somebody else may have been slow to read since.
+        # From now, not from when the state was sent: another player may have been slow to read.
         begun = time.monotonic()
         try:
             answer = self._matching(state, begun + limit, warn)
