@@ -135,7 +135,7 @@ class TestBadLines:
         path = log(tmp_path, "nonsense", "", "; a comment", "STATE:" + "c" * (2 << 20))
         path.write_bytes(path.read_bytes() + b"STATE:1:f:\xff\xfe|Kc9c:5|-5:a|b\n")
         first, long, raw = list(read(path))
-        assert (first.line, first.reason) == (3, "no line of a match log")
+        assert (first.line, first.reason) == (3, "not a line of a match log")
         assert (long.line, "more than a million bytes" in long.reason) == (6, True)
         with pytest.raises(BadValue, match="UTF-8"):
             parse(raw.data)
