@@ -1,4 +1,4 @@
-"""``cbr play``."""
+"""The command `cbr play`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _Explain = Annotated[
     typer.Option("--explain", help="Show why bots that play from cases acted; key e at once."),
 ]
 
-#: Who is there if nobody is named: bots that need no file.
+#: The opponents if none are named: bots that need no file.
 _DEFAULT = {
     "limit": ("loki*2", "lag*2", "miniloki"),
     "nolimit": ("miniloki?size=3/4*2", "lag?size=1/2*2", "ace1?size=1"),
@@ -117,7 +117,7 @@ def play(
 
 
 def _play(session: Session, talk: Talk, hands: int) -> None:
-    """Hand after hand, until there are enough or the person leaves."""
+    """Play hand after hand, until the number of hands is reached or the person leaves."""
     from cbr_play.person import Left
 
     try:
@@ -130,7 +130,7 @@ def _play(session: Session, talk: Talk, hands: int) -> None:
 
 
 def _farewell(session: Session, screen: Screen, json: bool) -> None:
-    """What was won, and where it is written."""
+    """Show the winnings, and the file that the hands are saved in."""
     match, log = session.match, session.log
     if json:
         won = zip(match.players, session.totals, strict=True)
@@ -146,7 +146,7 @@ def _farewell(session: Session, screen: Screen, json: bool) -> None:
         return
     screen.say("")
     if session.playing:
-        screen.say("The hand that was not over does not count.")
+        screen.say("The unfinished hand does not count.")
     if not session.hands:
         screen.say("No hand was played to its end, so nothing is saved.")
         return
