@@ -105,7 +105,7 @@ class TestGame:
             ("firstPlayer = 2 1 1 1", "firstPlayer = 1 1 1 1", "firstplayer"),
             ("numSuits = 4", "numSuits = 1", "numsuits"),
             ("blind = 10 5", "blind = 10 x", "not numbers"),
-            ("limit", "sometimes", "no line of a game"),
+            ("limit", "sometimes", "not a line of a game"),
             ("raiseSize", "riseSize", "no 'risesize'"),
             ("numBoardCards = 0 3 1 1", "numBoardCards = 0 3 1", "numboardcards"),
         ],
