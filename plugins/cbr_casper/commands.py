@@ -1,4 +1,4 @@
-"""``cbr label``."""
+"""The command `cbr label`."""
 
 from __future__ import annotations
 
