@@ -26,6 +26,6 @@ class Figures:
         self._sums[name] = Figure(before.total + total, before.weight + weight)
 
     def take(self) -> dict[str, Figure]:
-        """The figures since the last call, which starts them anew."""
+        """The figures since the last call; counting starts again from zero."""
         found, self._sums = self._sums, {}
         return found

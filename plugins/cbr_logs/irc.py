@@ -244,13 +244,13 @@ def _bad_line(fields: list[bytes], first: bytes) -> str:
 
 def _verify_end(pair: bytes, players: int, put: int, won: int) -> None:
     """Check the players left at the end and the pot against hdb."""
-    told = pair.split(b"/")
-    if len(told) != 2 or not all(part.isdigit() for part in told):
+    listed = pair.split(b"/")
+    if len(listed) != 2 or not all(part.isdigit() for part in listed):
         raise BadValue(f"{_text(pair)!r} in hdb is not players and pot")
-    if int(told[0]) != players:
-        raise BadValue(f"{int(told[0])} players were in at the end, by their actions {players}")
-    if not int(told[1]) == put == won:
-        raise BadValue(f"the pot is {int(told[1])}, but {put} were put in and {won} won")
+    if int(listed[0]) != players:
+        raise BadValue(f"{int(listed[0])} players were in at the end, by their actions {players}")
+    if not int(listed[1]) == put == won:
+        raise BadValue(f"the pot is {int(listed[1])}, but {put} were put in and {won} won")
 
 
 def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""Opponent models: how players act, and which hands they may hold given what they did.
+"""Opponent models: how players act, and which hands they may hold, given their moves.
 
 abstraction         a grid of situations and hand classes, and the moves in a cell
 decision_features   features of a decision for boosted trees

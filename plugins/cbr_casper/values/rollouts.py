@@ -1,6 +1,6 @@
 """Roll-outs: the value of each legal action of a logged decision.
 
-For one deal the opponents' hands are drawn from their ranges, given what they did in the hand, and
+For one deal the opponents' hands are drawn from their ranges, given their moves in the hand, and
 the board is completed. Then every legal move is played out with the same cards and the same random
 numbers, so that differences between moves are paired. The opponents play by the model, we by our
 best response to it. A fold has value 0, since nothing more is lost. Of the hole cards in the log,
