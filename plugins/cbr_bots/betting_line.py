@@ -32,7 +32,7 @@ COMMITTED = 5  # whether we have put in chips on this street voluntarily
 OPPONENTS, MAY_RAISE = 6, 7
 LED = 8  # whether we made the last bet or raise of the street before
 LATER = 9  # sum of one bet on each later street
-GROUP, POSITION = 10, 11  # preflop: group of expected players, number of seats before the button
+GROUP, POSITION = 10, 11  # preflop: group of expected players, seats after ours up to the button
 SMALL_BLIND = 12
 DESCRIBED = 13
 

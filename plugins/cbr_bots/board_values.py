@@ -5,7 +5,7 @@ the approximation counts how many hands a hand overtakes with each card:
 
     PPOT ~ 1.1 mean over cards of max(0, share beaten then - now) / (1 - share beaten now)
 
-It misses overtaking hands that cancel out in the shares, hence the factor 1.1. The mean is then
+It misses changes of order that cancel out in the shares, hence the factor 1.1. The mean is then
 within 5 % of the exact mean on common flops, and the correlation with the exact value is 0.98 (0.91
 with three cards of a suit on the board). For speed, cards that cannot make a flush are grouped by
 rank, which leaves 13 to 39 kinds of card; and where no flush is possible yet, hands of the same

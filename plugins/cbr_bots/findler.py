@@ -12,8 +12,8 @@ playing them out. It was made for five-card draw. Our choices, where nothing is 
   and RAISE count at least 1, also for half a bet of the small blind.
 - LIVE includes ourselves. A bet counts as a raise, the blinds do not. FOLLOWERS are the players who
   must still act if we call.
-- The value of a hand is its equity against one random hand, ties counting half, enumerated over all
-  boards instead of sampled. The number of opponents enters RH only.
+- The value of a hand is its equity against one random hand, ties counting half: from the preflop
+  table, later enumerated over all run-outs. The number of opponents enters RH only.
 - The hand value needed to stay falls from one bound to another as RH grows (`needed`). A hand that
   exceeds it by a margin, and is well ahead of an average hand, bets or raises. The numbers were
   tuned in matches.

@@ -122,8 +122,8 @@ class Loki:
 
 
 def once(rows: Ints, luck: NDArray[np.uint64] | None = None) -> tuple[Ints, Ints]:
-    """Indices of distinct rows (by cards, moves, seat to act, and `luck` if given), and the inverse
-    [n]: for each row, the position of its representative among them."""
+    """Indices of distinct rows (by seats, cards, moves, and `luck` if given), and the inverse [n]:
+    for each row, the position of its representative among them."""
     keys = np.zeros(len(rows), np.uint64) if luck is None else luck.copy()
     _keys(rows, keys)
     _, single, again = np.unique(keys, return_index=True, return_inverse=True)

@@ -15,7 +15,7 @@ from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, verify_stacks
 
 #: Stack in big blinds if the definition names none: more than can be lost in a hand.
 DEEP = 10_000
-#: A maxRaises from here on means no cap: programs of the competition cannot store more raises.
+#: maxRaises of this or more is read as no cap: the competition's programs cannot store more raises.
 _ENDLESS = 64
 _KEYS = {
     "numplayers",

@@ -248,7 +248,7 @@ def _verify_end(pair: bytes, players: int, put: int, won: int) -> None:
     if len(listed) != 2 or not all(part.isdigit() for part in listed):
         raise BadValue(f"{_text(pair)!r} in hdb is not players and pot")
     if int(listed[0]) != players:
-        raise BadValue(f"{int(listed[0])} players were in at the end, by their actions {players}")
+        raise BadValue(f"hdb has {int(listed[0])} players at the end, actions leave {players}")
     if not int(listed[1]) == put == won:
         raise BadValue(f"the pot is {int(listed[1])}, but {put} were put in and {won} won")
 

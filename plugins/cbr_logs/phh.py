@@ -10,9 +10,9 @@ A `.phh` file has one hand, a `.phhs` file a section for each hand:
     starting_stacks = [50.20, 75.75]
     actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cbr 1.50', 'p1 f']
 
-Here p1 posts 0.50: lists of posts are reversed with two players. A TOML parser takes half a
-millisecond for a hand, so hands in the usual form are read by compiled code (`phh_fast`), and only
-the others by `tomllib`.
+Here p1 posts 0.50: with two players, antes and blinds are listed in reverse. A TOML parser takes
+half a millisecond for a hand, so hands in the usual form are read by compiled code (`phh_fast`),
+and only the others by `tomllib`.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Talk:
                 self.screen.say(f"{what} does nothing here; ? shows the keys.")
 
     def _raise(self, view: View) -> int:
-        """The amount that a bet or raise goes to; 0 if the person cancels it."""
+        """The amount that a bet or raise goes to; 0 if none is legal or the person cancels it."""
         if not view.raise_to:
             self.screen.say("No bet or raise is possible here.")
             return 0

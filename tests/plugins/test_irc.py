@@ -241,7 +241,7 @@ def test_odd_names(tmp_path: Path) -> None:
         ({"hdb": HDB.replace("9h", "9x")}, "'9x' is not a card"),
         ({"hdb": HDB.replace("Ks 9h", "")}, "goes on after the last street of a board of 3 cards"),
         ({"hdb": HDB.replace("1/85", "85")}, "'85' in hdb is not players and pot"),
-        ({"hdb": HDB.replace("1/85", "2/85")}, "2 players were in at the end, by their actions 1"),
+        ({"hdb": HDB.replace("1/85", "2/85")}, "hdb has 2 players at the end, actions leave 1"),
         ({"hdb": HDB.replace("1/85", "1/80")}, "the pot is 80, but 85 were put in and 85 won"),
         ({"hdb": "nine " + HDB}, "does not begin with a timestamp"),
         ({"hdb": HDB + " " * 2000}, "longer than"),

@@ -167,7 +167,7 @@ def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
 
 
 def starts_of(base: Casebase) -> Starts:
-    """The starts of at most about `_STARTS` hands, spread over the records of a casebase."""
+    """The starts of about `_STARTS` hands, or of all if there are fewer, spread over a casebase."""
     tables, terms = [], []
     every = max(1, base.count_records() // _STARTS)
     for _, bodies in base.read_records(BATCH * every):
