@@ -1,4 +1,4 @@
-"""Probability triples: the probabilities that the formula player folds, calls and raises a hand.
+"""Probability triples: chances that the formula player folds, calls and raises with a hand.
 
 The same rules choose its own actions, give the likelihood of opponents' actions, and play the
 roll-outs. Thresholds are smoothed: the probability of an action grows linearly from 0 to 1 around
