@@ -1,9 +1,9 @@
-"""The table and its bots beside figures that were computed with another engine.
+"""Compares the arena and its bots with figures that were computed with another engine.
 
-Three parts: reference runs (what the first-named bot wins, its standard deviation, showdowns and
-pots; made with another exact engine), how the small formula players play, and how far duplicate
-deals, common random numbers and the correction for luck narrow an interval. Deals are those of
---seed, which nothing was tuned on.
+Three parts: reference runs (win rate of the first bot, its standard deviation, showdowns and pots,
+computed with another exact engine), the style of the small formula players, and how much duplicate
+deals, common random numbers and control variates narrow an interval. Deals are those of --seed,
+which nothing was tuned on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from results import Page, Table, add_option, show, write
 
 
 class Reference(NamedTuple):
-    """A table, and for its first bot what was computed elsewhere; None where nothing was."""
+    """A table, and the reference figures of its first bot; None where there is none."""
 
     bots: str
     rate: float
@@ -51,7 +51,7 @@ STYLES = (("lag*9", 0.53, 0.21), ("miniloki?style=tight*9", 0.17, 0.07))
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Our table beside reference runs.",
+        description="Compare the arena with reference runs.",
         epilog="Example: python tools/arena_reference.py --hands 30000",
     )
     parser.add_argument("--hands", type=int, default=90_000, help="hands of each row")
@@ -146,7 +146,8 @@ def _style(bots: str, vpip: float, pfr: float, match: Match, played: Played) -> 
 
 
 def _narrower(run: Any) -> list[dict[str, Any]]:
-    """How many times the hands each way is worth, by the squares of intervals."""
+    """For each method of variance reduction, the factor in hands that it saves: the squared ratio
+    of the intervals."""
     found = []
 
     def tell(

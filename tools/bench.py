@@ -1,8 +1,8 @@
-"""All speed figures: `python tools/bench.py NAME [--json]`.
+"""Runs a speed benchmark: `python tools/bench.py NAME [--json]`.
 
 A figure is a ratio to a peer measured in the same run, interleaved, best of several, with the
-peer's objects built before the clock starts; above 1 means ours is better. A bench is a module in
-tools/benches with one function, `rows(full)`. CBR_BENCH_PYTHON may name a Python with the newest
+peer's objects built before the clock starts; above 1 means ours is better. A benchmark is a module
+in tools/benches with one function, `rows(full)`. CBR_BENCH_PYTHON may name a Python with the newest
 cbrkit, which may need a later Python than this project.
 """
 

@@ -1,15 +1,15 @@
-"""CASPER's experiment in one command: `python tools/casper.py [--quick] [--source LOG]`.
+"""Repeats CASPER's experiment: `python tools/casper.py [--quick] [--source LOG]`.
 
 Strong bots play nine-seat limit hands that are logged and built into a small and a large casebase.
 The CBR bot (`style=casper`) then plays at a table of the same bots and at one of loose and
 aggressive ones, with each of CASPER's weight sets, with learned and with random weights. A random
-player is the baseline, and the bots of the log play among the loose ones too. The figures of the
-thesis are shown beside ours (Rubin 2007, chapter 5), and how well the cases predict the last fifth
-of the hands.
+player is the baseline, and the bots of the log play among the loose ones too. Our figures are shown
+with those of the thesis (Rubin 2007, chapter 5), and how well the cases predict the last fifth of
+the hands.
 
 With --source the casebase comes from any log that `cbr build` reads, and tables have its game and
-as many seats. Deals of the matches are never those of the log: they have another seed. All files
-are kept in --out, and used again.
+number of seats. Deals of the matches differ from those of the log by their seed. All files are kept
+in --out and reused.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 PLAYED = 2
 #: The table at which CASPER's figures are comparable.
 NINE = Setting("limit", 9)
-#: Weights are learned from this share of the hands, and predict the rest.
+#: Weights are learned from this share of the hands; the rest is predicted.
 _FIRST = 0.8
 
-#: What the thesis found, sb/h, by bot and table.
+#: Win rates of the thesis in sb/h, by bot and table.
 THESIS = {
     ("small, hand-picked", "strong"): -0.009,
     ("large, hand-picked", "strong"): 0.004,
@@ -91,8 +91,8 @@ SIMILAR = {
 
 @dataclass(frozen=True)
 class Seat:
-    """One bot at one table with its results; `curve` is what it had won after each of some equal
-    parts of the hands, luck included."""
+    """One bot at one table with its results; `curve` are its cumulative winnings after equal parts
+    of the hands, luck included."""
 
     name: str
     table: str
@@ -202,7 +202,7 @@ def _seat(
 
 
 def _curve(played: Played, parts: int = 100) -> list[float]:
-    """What the first bot had won in sum after each part, in bets."""
+    """Cumulative winnings of the first bot after each part, in bets."""
     hands = int(played.pots[0]) / len(played.won)
     won = np.cumsum(played.won[:, 0]) * hands
     return [float(won[at]) for at in np.linspace(0, len(won) - 1, parts + 1).astype(int)[1:]]
@@ -304,7 +304,7 @@ def _plain(value: float | None) -> str:
 
 
 def _plot(seats: Sequence[Seat], path: Path) -> None:
-    """For each table our figures beside the thesis, and the winnings over the hands."""
+    """For each table plot our figures with those of the thesis, and the winnings over the hands."""
     with picture(path, 12, 9) as figure:
         _draw(figure, seats)
 

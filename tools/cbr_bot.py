@@ -1,19 +1,19 @@
-"""What the CBR bot wins, and what each part of it gains: `python tools/cbr_bot.py [--quick]`.
+"""Measures the win rate of the CBR bot and the gain of each part: `python tools/cbr_bot.py`.
 
 At nine seats it learns from the hands that strong bots logged for CASPER's experiment, and plays
-among eight `loki` and among eight `lag`; with casebases of several sizes too. Heads-up it learns
-from a log of pairs of bots, and plays against `call`, `lag` and `loki`. On the same deals play
-`style=casper` and the CBR bot with one part removed or added: hand-picked weights, no adaptation to
-the table, labels without a best response, extra features, retained cases. Deals of the matches are
-never those of a log, nor those by which constants were chosen.
+among eight `loki` and among eight `lag`; also with casebases of several sizes. Heads-up it learns
+from a log of pairs of bots, and plays against `call`, `lag` and `loki`. Compared with it on the
+same deals are `style=casper` and the CBR bot with one part removed or added: hand-picked weights,
+no adaptation to the table, labels without a best response, extra features, retained cases. Deals of
+the matches are neither those of a log nor those on which constants were tuned.
 
-With --source it learns from any log that `cbr build` reads, and plays at tables of that game with
-as many seats. The casebase that remains in --out has labels and learned weights: play it anywhere
+With --source it learns from any log that `cbr build` reads, and plays at tables of that game and
+number of seats. The casebase that remains in --out has labels and learned weights: play it anywhere
 as cbr:FILE.db.
 
-All rows take more than an hour on two cores; --only NAME, as often as wanted, plays those of these
-names (and `style=casper`, to compare with; to see what one part gains, name the row without it
-too). What was learned is kept, so other rows can follow later.
+All rows take more than an hour on two cores; --only NAME, which may be repeated, plays only the
+named rows (and `style=casper`, as the baseline; to see the gain of one part, also name the row
+without it). What was learned is kept in --out, so that other rows can be played later.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ class Scale(NamedTuple):
 
 FULL = Scale(20_000, 20_000, ROUNDS, HANDS, 36_000)
 QUICK = Scale(3_000, 1_000, 2, 20_000, 3_600)
-#: The CBR bot with the weights that CASPER's author picked, and that without adapting to the table.
+#: The CBR bot with hand-picked weights, and the same without adaptation to the table.
 PLAIN = "cbr, hand-picked weights"
 RIGID = f"{PLAIN}, not adapting"
-#: Rows, and the rows from which they differ in one part.
+#: For each row, the row from which it differs in one part.
 ONE_PART = {
     "cbr, extra features": "cbr",
     "cbr, retaining": "cbr",
@@ -90,15 +90,15 @@ ONE_PART = {
 }
 #: Features that CASPER's case lacks, on every street after the first.
 EXTRA = "casper,+log_pot,+led,+suits,+ranks"
-#: Deals of a session; bots with a memory start anew after it.
+#: Deals of a session; memories of bots are cleared after it.
 SESSION = 200
-#: How many times the hands of a match a table of `lag` needs for an interval as narrow as others'.
+#: Factor in hands for tables of `lag`, whose results vary more, for an equally narrow interval.
 _WILD = 4.0
 
 
 class Seats(NamedTuple):
-    """Bots by the names of their rows, built when they play, and their opponents. All are compared
-    with the first."""
+    """Bots by row name, built when they play, and their opponents. All are compared with the first
+    bot."""
 
     bots: dict[str, Callable[[], str]]
     setting: Setting
@@ -107,8 +107,8 @@ class Seats(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """What a bot won at a table, how much more than `style=casper` on the same deals, and how much
-    more than the bot from which it differs in `one_part`, if that was played."""
+    """The win rate of a bot at a table, the gain over `style=casper` on the same deals, and the
+    gain over the bot from which it differs in `one_part`, if that was played."""
 
     bot: str
     table: str
@@ -212,7 +212,7 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
             logged(out / f"pair-{at}.phhs", pair, given.logged // 5, PAIRED + at, pool)
             for at, pair in enumerate(PAIRS)
         ]
-        # With one opponent there are fewer kinds of decisions to know.
+        # With one opponent the decisions vary less, so fewer labels suffice.
         return _labelled(logs, out / "heads-up.db", given, pool, cases=given.cases // 2)
 
     bots = {
@@ -225,7 +225,7 @@ def _two(out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
 
 
 def _from_log(log: Path, out: Path, given: argparse.Namespace, pool: Executor | None) -> Seats:
-    """What it wins from the hands of another log."""
+    """The table for a casebase of another log (--source)."""
     limit = given.logged if given.quick else None
     base = _labelled([log], out / "labelled.db", given, pool, limit=limit)
     setting = setting_of(base)
@@ -326,7 +326,7 @@ def _seated(seats: Seats, given: argparse.Namespace, pool: Executor | None) -> l
 
 
 def _sizes(logged: int) -> dict[str, int]:
-    """Rows that differ in the hands of the casebase alone, with how many these are."""
+    """The rows that differ only in the size of the casebase, with its number of hands."""
     smaller = {f"{PLAIN}, {size:,} hands": size for size in (logged // 20, logged // 4)}
     return {**smaller, PLAIN: logged}
 

@@ -1,7 +1,7 @@
-"""cbrkit's side of the retrieval bench, as a program: a job as JSON on stdin, its time on stdout.
+"""Times cbrkit for the retrieval benchmark: job as JSON on stdin, time on stdout.
 
-It runs in a process of its own because the newest cbrkit may need another Python than this
-project's (CBR_BENCH_PYTHON), so it imports nothing but cbrkit and the standard library.
+It runs in a separate process because the newest cbrkit may need another Python than this project's
+(CBR_BENCH_PYTHON), so it imports only cbrkit and the standard library.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _REPEAT = 3
 
 
 class Job(TypedDict):
-    """What to compare: cases and a query as rows of feature values, retrieved are the `limit` best.
+    """A retrieval task: cases and a query as rows of feature values, to retrieve the `limit` best.
 
-    A measure is its name in cbr_similarity with its parameters.
+    A measure is given by its name in cbr_similarity and its parameters.
     """
 
     names: list[str]

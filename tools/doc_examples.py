@@ -1,4 +1,4 @@
-"""Runs the examples of the documentation: `python tools/doc_examples.py` brings outputs up to date.
+"""Runs the examples of the documentation: `python tools/doc_examples.py` updates their outputs.
 
 In README.md, docs/tutorial.md and docs/how-to, a block marked `sh` is run line by line where a line
 calls `cbr`, and a block marked `python` is executed; one that begins with a comment such as
@@ -52,7 +52,7 @@ def updated(page: str, folder: Path) -> str:
 
 @contextmanager
 def _workplace(folder: Path) -> Iterator[None]:
-    """Work in a folder that has what examples name: the tests' cars, and what ships."""
+    """Work in a folder with the files that examples use: the tests' cars, and the shipped files."""
     (folder / "casebases").mkdir()
     (folder / "tests").symlink_to(ROOT / "tests")
     for name in _SHIPPED:
@@ -70,7 +70,7 @@ def _workplace(folder: Path) -> Iterator[None]:
 
 
 def _run(kind: str, body: str) -> str | None:
-    """What a block prints; None where it is not something to run."""
+    """The output of a block; None if it is not run."""
     if kind == "sh":
         lines = [shlex.split(line, comments=True) for line in body.replace("\\\n", "").splitlines()]
         commands = [words[1:] for words in lines if words[:1] == ["cbr"]]

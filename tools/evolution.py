@@ -1,8 +1,8 @@
-"""What evolution of weights finds: `python tools/evolution.py`, after casper.py and cbr_bot.py.
+"""Evolves weights for the CBR bot: `python tools/evolution.py`, after casper.py and cbr_bot.py.
 
-CASPER's two published plans on the large casebase of CASPER's experiment, and the robust search on
-the casebase with labels. Run files are kept in the folder of the casebases, and a search that
-was interrupted goes on.
+It runs CASPER's two published plans on the large casebase of CASPER's experiment, and the robust
+search on the casebase with labels. Run files are kept in the folder of the casebases, and an
+interrupted search is continued.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from results import Page, Table, add_option, show, write
 
 
 class Search(NamedTuple):
-    """A search: what it is called, its casebase, and the options of `cbr evolve`."""
+    """A search: its title, its casebase, and the options of `cbr evolve`."""
 
     title: str
     base: str
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _searched(search: Search, given: argparse.Namespace) -> dict[str, Any]:
-    """The report of a search, which is run or taken up where that is needed."""
+    """The report of a search, which is run or continued if it is not complete."""
     name = search.title.lower().replace("'", "").replace(" ", "-")
     weights = given.folder / f"{name}.json"
     if not weights.exists():

@@ -1,6 +1,6 @@
-"""What the experiments of CASPER and of the CBR bot share: logs, casebases and tables.
+"""Shared parts of the experiments with CASPER and the CBR bot: logs, casebases and tables.
 
-All files are kept in one folder and used again. A file gets its name when it is complete.
+All files are kept in one folder and reused. A file gets its final name when it is complete.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from results import add_option
 #: Simulations of `sim` for a decision.
 TRIALS = 50
 SIM = f"sim?trials={TRIALS}"
-#: Who plays the log of the experiment, and with which seed.
+#: The bots that play the log of the experiment, and the seed of its deals.
 TEACHERS, LOGGED = f"loki*6 {SIM}*3", 1
 
 
 class Setting(NamedTuple):
-    """The game that a casebase knows, and the seats of most of its tables."""
+    """The game of a casebase, and the most common number of seats in its hands."""
 
     betting: str
     seats: int
@@ -58,7 +58,7 @@ class Setting(NamedTuple):
 
 
 def options(description: str, tool: str) -> argparse.ArgumentParser:
-    """What both experiments take."""
+    """A parser with the options that both experiments have."""
     parser = argparse.ArgumentParser(
         description=description,
         epilog=f"Example: python tools/{tool}.py --quick --out casebases/quick",
@@ -89,7 +89,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def folder(given: argparse.Namespace) -> Path:
-    """The output folder. Files in it are used again, so they must be of the same hands."""
+    """The output folder. Its files are reused, so `BadValue` if they are from other hands."""
     if given.source and not Path(given.source).exists():
         raise BadValue(f"no file or folder {given.source} to learn from")
     name = Path(given.source).name.split(".")[0] if given.source else "casper"
@@ -109,7 +109,7 @@ def folder(given: argparse.Namespace) -> Path:
 
 
 def page_name(tool: str, given: argparse.Namespace) -> str:
-    """The name of a tool's page of results: one of its own for each log it learned from."""
+    """The name of a tool's page of results: a separate one for each --source."""
     return f"{tool}-{Path(given.source).name.split('.')[0]}" if given.source else tool
 
 
@@ -126,7 +126,7 @@ def say(sentence: str) -> None:
 
 
 def written(rate: Rate | None) -> str:
-    """A rate with its interval, which needs more than one session."""
+    """A rate with its interval, if it has one (that takes more than one session)."""
     if rate is None:
         return "-"
     return f"{rate.rate:+.3f}" + ("" if rate.ci95 is None else f" ± {rate.ci95:.3f}")
@@ -149,7 +149,7 @@ def teachers_log(out: Path, hands: int, pool: Executor | None) -> Path:
 
 
 def built(logs: Sequence[Path], base: Path, limit: int | None = None) -> Path:
-    """A casebase of the hands of some logs, or of the first of them."""
+    """A casebase of the hands of some logs, at most `limit` hands."""
     if not base.exists():
         say(f"building {base}")
         part = base.with_suffix(".part.db")

@@ -1,8 +1,8 @@
-"""What learned weights gain: `python tools/learned_weights.py LOG [LOG ...]`.
+"""Measures the gain of learned weights: `python tools/learned_weights.py LOG [LOG ...]`.
 
-For each log a casebase is built, weights are learned from its first four fifths, and the last
-fifth is predicted with the casebase's own weights and with the learned ones, by CASPER's rule and
-by the soft kernel.
+For each log it builds a casebase, learns weights from the first four fifths of the hands, and
+predicts the last fifth with the casebase's own weights and with the learned ones, by CASPER's rule
+and by the soft kernel.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _evaluated(log: Path, out: Path, queries: int) -> list[dict[str, Any]]:
-    """What `cbr evaluate` says of each stage of a log."""
+    """The result of `cbr evaluate` for each stage of a log."""
     name = log.name.split(".")[0]
     base, weights = built([log], out / f"{name}.db"), out / f"{name}.weights.json"
     if not weights.exists():

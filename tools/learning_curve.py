@@ -1,9 +1,9 @@
-"""How bots learn at the table: `python tools/learning_curve.py ['BOT OPPONENT ...' ...] [--quick]`.
+"""Win rate of learning bots during a session: `python tools/learning_curve.py [TABLE ...]`.
 
-Each table is played in many sessions, every deal once. The curve is what the first bot wins in each
-part of a session, on average over sessions, with 95 % intervals and luck subtracted. Tables with
-the same opponents are played on the same deals, and the paired difference of their first bots is
-shown.
+Each table is played in many sessions, every deal once. The curve is the win rate of the first bot
+in each part of a session, averaged over sessions, with 95 % intervals and luck subtracted. Tables
+with the same opponents are played on the same deals, and the paired difference of their first bots
+is shown.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cbr_holdem.table import Game
 from results import Page, Table, add_option, show, write
 
 TABLES = ("cbr:empty call", "cbr:empty lag", "cbr:empty call*5")
-#: Sessions that are played side by side.
+#: Sessions that are played in lockstep.
 _AT_ONCE = 32
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the first bot of a table won a hand, [sessions, parts]."""
+    """Win rate of the first bot of a table per hand, `won` [sessions, parts]."""
 
     name: str
     won: Floats
@@ -68,7 +68,7 @@ def curve_of(text: str, sessions: int, session: int, parts: int, seed: int, game
 
 
 def differences(curves: Sequence[Curve]) -> list[Curve]:
-    """What the first bot of a table wins more than that of an earlier one with the same others."""
+    """Curves of the difference between the first bots of tables with the same opponents."""
     found = []
     for place, curve in enumerate(curves):
         bot, _, others = curve.name.partition(" ")

@@ -1,10 +1,10 @@
-"""How like the real programs `loki` plays: `python tools/loki_likeness.py LOGS --tune MONTH`.
+"""Measures how similar `loki` is to the real programs: `python tools/loki_likeness.py LOGS`.
 
-On decisions of the named players with cards that their logs show, the log-loss of `loki` beside
-that of a table of frequencies by street and bets to call. Cards are shown at the end of a hand
-only, so nobody has folded, and the loss is that of a bet or raise against a check or call. The
-table is learned on the tuning months; with --search so are the free constants of `loki`. Both are
-judged on the test months.
+It predicts the decisions of the named players with cards that the logs show, and compares the
+log-loss of `loki` with that of a table of frequencies by street and bets to call. Cards are only
+known for players who reached a showdown and so did not fold; the prediction is a bet or raise
+against a check or call. The table is learned on the tuning months (--tune); with --search so are
+the free constants of `loki`. Both are judged on the test months.
 """
 
 from __future__ import annotations

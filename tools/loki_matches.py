@@ -1,7 +1,7 @@
-"""What the formula players win: `python tools/loki_matches.py [--hands N]`.
+"""Win rates of the formula players: `python tools/loki_matches.py [--hands N]`.
 
-`loki` and `sim` against other rule bots, on deals by which nothing was chosen: the free constants
-of `loki` come from matches on other ones.
+`loki` and `sim` play against other rule bots, on deals that nothing was tuned on: the free
+constants of `loki` come from matches on other deals.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cbr_arena import Match, play, players_of, rate_of
 from experiment import written
 from results import Page, Table, add_option, show, write
 
-#: Tables with the bot that is judged first, and the hands of each.
+#: Tables, of which the first bot is measured, and the hands of each.
 MATCHES = (
     ("loki lag*8", 90_000),
     ("loki call", 20_000),

@@ -1,4 +1,4 @@
-"""Make what `make demo` ships: a log of strong bots, weights learned from it, and labels.
+"""Makes the files of `make demo`: a log of strong bots, weights learned from it, and labels.
 
 python tools/make_demo.py            # some minutes; writes casebases/demo.*
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 FOLDER = Path(__file__).parent.parent / "casebases"
-#: Who plays, how many hands, and by which seed.
+#: The bots, the number of hands, and the seed of the deals.
 PLAYERS, HANDS, SEED = ("loki*6", "sim?trials=50*3"), 5_000, 20_240_602
 #: Cases of each street that are labelled.
 CASES = 8_000

@@ -1,8 +1,9 @@
 """Makes the evaluator's tables: `python tools/make_evaluator.py` writes them, `--check` compares.
 
-A hand without a flush is known by its ranks. Each rank gets a random 32-bit number; the sum over
-the cards (modulo 2^32) is the key, and a displacement found by trial sends each key to a place of
-its own: place = (key >> 16) ^ displacement[key & mask]. A flush is known by the set of its ranks.
+The strength of a hand without a flush depends on its ranks only. Each rank gets a random 32-bit
+number; the sum over the cards (modulo 2^32) is the key of a perfect hash table: displacements found
+by trial give each key its own slot, (key >> 16) ^ displacement[key & mask]. Flushes are looked up
+by the set of their ranks.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 
 OUT = Path(__file__).parent.parent / "features" / "cbr_holdem" / "cards" / "evaluator.npz"
 Rating = tuple[int, ...]
-#: The ace under the deuce, too.
+#: The sets of ranks of all straights; the ace also counts below the deuce.
 STRAIGHTS = [{12, 0, 1, 2, 3}, *({*range(low, low + 5)} for low in range(9))]
 
 
 def rate(ranks: tuple[int, ...], flush: bool) -> Rating:
-    """A five-card hand as the lecture writes it: category, then ranks that decide (ace 14).
+    """The rating of a five-card hand: its category, then the ranks that break ties (ace 14).
 
     >>> rate((12, 12, 12, 8, 8), False)
     (7, 14, 10)
@@ -72,7 +73,7 @@ def strengths() -> tuple[dict[tuple[int, ...], int], NDArray[np.uint16], NDArray
 def displace(
     keys: NDArray[np.uint32], values: NDArray[np.uint16], buckets: int, bits: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]] | None:
-    """Displacement for each bucket and the filled table; None if two keys cannot be told apart."""
+    """Displacement for each bucket and the filled table; None if two keys always collide."""
     size = 1 << bits
     home, place = keys & np.uint32(buckets - 1), (keys >> np.uint32(16)) & np.uint32(size - 1)
     if len(np.unique(home.astype(np.uint64) << np.uint64(32) | place)) != len(keys):

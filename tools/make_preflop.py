@@ -1,7 +1,7 @@
-"""Makes the pre-flop table: `python tools/make_preflop.py [DEALS]` writes it, in some 20 minutes.
+"""Makes the preflop table: `python tools/make_preflop.py [DEALS]` writes it, in some 20 minutes.
 
-For each of the 169 classes of starting hands and 1 to 9 opponents with any hands: how often it wins
-alone, how often it ties for the best, and its equity, from DEALS (2,000,000) drawn deals each.
+For each of the 169 classes of starting hands and 1 to 9 opponents with random hands: how often it
+wins alone, how often it ties for the best, and its equity, from DEALS (2,000,000) random deals.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main() -> None:
     for row, name in enumerate(CLASSES):
         hand = names(hands_of(name)[0]).replace(" ", "")
         for opponents in range(1, 10):
-            # A seed of its own for each cell, so that errors do not go together.
+            # A separate seed for each cell, so that errors are independent.
             seed = 1000 * opponents + row
             found = odds([hand], opponents=opponents, error=1e-9, seed=seed, most=deals)[0]
             table[row, opponents - 1] = found.win, found.tie, found.equity

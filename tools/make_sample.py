@@ -1,4 +1,4 @@
-"""Make casebases/sample.phhs: limit hands of six players who act at random, to try `cbr build` on.
+"""Makes casebases/sample.phhs: limit hands of six players who act at random, to try `cbr build`.
 
 python tools/make_sample.py
 """

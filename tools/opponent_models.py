@@ -1,8 +1,8 @@
-"""How well opponent models predict: `python tools/opponent_models.py FILE.db`.
+"""Measures how well opponent models predict: `python tools/opponent_models.py FILE.db`.
 
-Learns a model from the first half of the hands of a casebase, and predicts the decisions of the
+It learns a model from the first half of the hands of a casebase, and predicts the decisions of the
 other half in which the cards are known, by frequencies alone and with boosted trees. `cbr label`
-rests on this model.
+uses this model.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _page(found: list[dict[str, str | int | float]]) -> Page:
 
 
 def losses(counts: MoveCounts) -> list[dict[str, str | int | float]]:
-    """Log-losses by street, of the second half of the hands by a model of the first."""
+    """Log-losses by street on the second half of the hands, of a model learned on the first."""
     decisions, (players, _, _, moves) = counts.decisions, counts.totals.shape
     first = decisions.hand <= np.median(np.unique(decisions.hand))
     known = decisions.take(first)

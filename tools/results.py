@@ -1,7 +1,7 @@
-"""Pages of docs/results: tables of figures, written by the tool that measured them.
+"""Writes pages of docs/results: tables of figures, by the tool that measured them.
 
 A tool makes its tables once. `show` prints them, and with `--write-results` `write` puts them on
-a page with what it takes to repeat them: commit, date, command, seed and machine.
+a page with the data needed to repeat them: commit, date, command, seed and machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "results"
-#: What figures depend on; changes elsewhere leave a commit's name true.
+#: Paths that figures depend on; uncommitted changes elsewhere do not matter.
 _CODE = ("cbr", "features", "similarity", "plugins", "tools", "constraints.txt")
 
 
@@ -46,7 +46,7 @@ class Page(NamedTuple):
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
-    """The option by which a tool writes its page."""
+    """Add the option that makes a tool write its page."""
     parser.add_argument(
         "--write-results", action="store_true", help="also write the page of docs/results"
     )
@@ -113,7 +113,7 @@ def _commit() -> str:
 
 
 def _shown(command: Sequence[str]) -> str:
-    """A command as it can be repeated elsewhere: files outside the project by their names."""
+    """A command as it can be repeated elsewhere: files outside the project without their folder."""
     words = []
     for word in command:
         path = Path(word)

@@ -1,23 +1,23 @@
 """Rule bots: players that follow published rules, without any casebase.
 
-    simple            always one thing, or chance
-    sizes             how much to bet in no-limit, an option of bots
-    two_cards         what two cards are worth before the flop
+    simple            bots with a fixed action or fixed probabilities
+    sizes             bet sizes in no-limit games, an option of bots
+    two_cards         tables of preflop equity and preflop hand strength
     proxies           lag and miniloki: small formula players
     ace1              Gerritsen's table
-    findler           Findler's player: a price against a hand
-    waterman          Waterman's production system; `waterman_memory` is what it learns
-    loki_constants    the constants of the formula player
+    findler           Findler's player: pot price against hand value
+    waterman          Waterman's production system; `waterman_memory` counts opponents' actions
+    loki_constants    constants of the formula player
     loki_preflop      its strategies before the flop
-    betting_line      the betting of a hand, followed move by move
-    board_values      what every hand is worth on a board
-    triples           how often it folds, calls and raises with a hand
-    weight_tables     what the moves of others say about their hands
+    betting_line      state of the betting, updated move by move
+    board_values      strength and potential of every hand on a board
+    triples           probabilities of fold, call and raise for a hand
+    weight_tables     probabilities of opponents' hands, given their moves
     loki              the formula player
     sim               the formula player with simulation after the flop
-    kinds             all of them by name
+    kinds             all bots by name
 
-Every command loads this module, so it imports nothing heavy: a bot is made where it plays.
+Every command loads this module, so it imports nothing heavy: a bot is imported when it is used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from cbr import hook
 if TYPE_CHECKING:
     from cbr_arena import BotKind
 
-# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+# `dir` of a plugin must list its hooks, so the lazy `__dir__` is not used.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -1,7 +1,7 @@
-"""ACE1 (Gerritsen, table 5.1): looks at its two cards and at nothing else.
+"""ACE1 (Gerritsen, table 5.1), a bot that uses only its hole cards and the street.
 
-Where its table says fold and a check is free, it checks. Groups are those of Sklansky and Malmuth,
-with every other hand in the ninth.
+Where its table says fold and a check is free, it checks. Hand groups are those of Sklansky and
+Malmuth; hands in none of their eight groups are group 9.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from cbr_holdem.cards import HANDS, hand_class
 from cbr_holdem.situation import Pending
 from cbr_holdem.strength import group_of
 
-#: By street: what it takes to bet or raise, and to call; before the flop as minus the group.
+#: Thresholds by street to bet or raise, and to call. Before the flop the value is minus the group,
+#: later the sum of the ranks.
 _RAISES = np.array([-3, 16, 20, 22])
 _CALLS = np.array([-8, 12, 16, 20])
 
@@ -26,7 +27,6 @@ class Ace1:
 
     def __init__(self, size: str = "min") -> None:
         self.size = verify_size(size)
-        # Strength by street class and the two cards: the group, or the sum of the ranks.
         self.group = np.zeros((52, 52), np.int64)
         for one, two in HANDS.tolist():
             group = group_of(hand_class(one, two))

@@ -1,7 +1,7 @@
-"""The betting of a hand, followed move by move: what the player to act knows of it.
+"""State of the betting in a hand, updated move by move, and the decision features derived from it.
 
-A line is a short row of whole numbers that `take` moves on; `describe` gives what the rules of the
-formula player ask about, in chips where it is money.
+A line is an integer array [LINE] that `take` updates with each move; `describe` computes the
+features that the rules of the formula player use, amounts in chips.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from cbr.jit import njit
 from cbr_bots.loki_constants import WAIT
 from cbr_holdem.table import BET_SIZES, DEAD, FOLD, MOST_RAISES, POST, RAISE, SEATS, unpacked
 
-# A line:
+# Fields of a line:
 SEATS_, STREET_, TOP_, POT_ = 0, 1, 2, 3
 RAISES_ = 4  # bets and raises of this street, the big blind not counted
-IN_ = 5  # seats that have not folded, as bits; so are the next three
+IN_ = 5  # bit set of the seats that have not folded; the next three are bit sets of seats, too
 ACTED_ = 6  # have acted on this street
-PAID_ = 7  # have put money in before the flop of their own will
+PAID_ = 7  # have put money in before the flop voluntarily
 FIRST_ = 8  # have decided before the flop
 AGGRESSOR_, BEFORE_ = 9, 10  # who bet or raised last on this street, and on the one before; or -1
-BET_, GROUP_, POSITION_ = 11, 21, 31  # by seat: chips of this street; see `describe`
+BET_, GROUP_, POSITION_ = 11, 21, 31  # ten fields by seat: chips of this street; GROUP; POSITION
 SMALL_ = 41  # the seat that posted less than the highest blind, or -1
 LINE = 42
 
-# What is described of a decision:
+# Features of a decision, as `describe` writes them:
 STREET, BETS, TO_CALL, POT, SIZE = 0, 1, 2, 3, 4
-COMMITTED = 5  # whether we have put in chips on this street of our own will
+COMMITTED = 5  # whether we have put in chips on this street voluntarily
 OPPONENTS, MAY_RAISE = 6, 7
-LED = 8  # whether our bet was the last of the street before
+LED = 8  # whether we made the last bet or raise of the street before
 LATER = 9  # sum of one bet on each later street
-GROUP, POSITION = 10, 11  # before the flop: which income rates count, and seats up to the button
+GROUP, POSITION = 10, 11  # preflop: group of expected players, seats after ours up to the button
 SMALL_BLIND = 12
 DESCRIBED = 13
 
 
 @njit
 def begin(line: Any, r: Any) -> None:
-    """The line of a table's hand before the first move."""
+    """Set `line` to the state of table row `r` before the first move."""
     line[:] = 0
     n = r[SEATS]
     line[SEATS_] = n
@@ -50,7 +50,7 @@ def begin(line: Any, r: Any) -> None:
         line[BET_ + seat] = r[POST + seat]
         line[POT_] += r[POST + seat]
         line[TOP_] = max(line[TOP_], r[POST + seat])
-    # Where the small blind sits is not the same in all logs of games for two.
+    # Logs of heads-up games disagree on which seat is the small blind.
     line[SMALL_] = -1
     for seat in range(n):
         if 0 < r[POST + seat] < line[TOP_] and line[SMALL_] < 0:
@@ -59,7 +59,7 @@ def begin(line: Any, r: Any) -> None:
 
 @njit
 def on_street(line: Any, street: Any) -> None:
-    """Go on to a street, if the line is not there yet."""
+    """Advance the line to a street, if it is not there yet."""
     while line[STREET_] < street:
         line[STREET_] += 1
         line[TOP_] = line[RAISES_] = line[ACTED_] = 0
@@ -70,7 +70,7 @@ def on_street(line: Any, street: Any) -> None:
 
 @njit
 def take(line: Any, move: Any) -> None:
-    """Follow one move, packed as in the history of a table."""
+    """Update the line with one move, packed as in the history of a table."""
     street, seat, kind, amount = unpacked(move)
     on_street(line, street)
     line[ACTED_] |= 1 << seat
@@ -91,7 +91,7 @@ def take(line: Any, move: Any) -> None:
 
 @njit
 def _decide_first(line: Any, seat: Any, wait: Any) -> None:
-    """What a strategy before the flop is chosen by, at the first decision."""
+    """Set group and position of a seat at its first decision; they choose its preflop strategy."""
     n = line[SEATS_]
     expected = 1.0
     for other in range(n):
@@ -101,13 +101,13 @@ def _decide_first(line: Any, seat: Any, wait: Any) -> None:
     line[GROUP_ + seat] = 0 if expected < 2.5 else (1 if expected < 4.5 else 2)
     if n == 2:
         line[GROUP_ + seat] = 3
-    # The blinds speak last: nobody is left between them and the button.
+    # The blinds act last, so no seat acts between them and the button.
     line[POSITION_ + seat] = n - 1 - seat if seat > 1 else 0
 
 
 @njit
 def describe(line: Any, seat: Any, terms: Any, k: Any, out: Any) -> None:
-    """The decision of a seat, out [DESCRIBED]."""
+    """Write the features of a seat's decision into out [DESCRIBED]."""
     street = line[STREET_]
     out[STREET] = street
     out[BETS] = line[RAISES_] + (street == 0)

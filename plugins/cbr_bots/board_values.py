@@ -1,14 +1,15 @@
-"""What each of the 1326 hands is worth on a board: order of strength, and a quick potential.
+"""Strength order and approximate potential of each of the 1326 hands on a board.
 
 The potential is that of one card to come. Exact counts take too long for every hand of every board;
-this looks how many hands a hand passes with each card:
+the approximation counts how many hands a hand overtakes with each card:
 
     PPOT ~ 1.1 mean over cards of max(0, share beaten then - now) / (1 - share beaten now)
 
-Two hands that pass each other are missed, hence the 1.1: then it is within 5 % of the exact mean on
-common flops, and goes with the exact value at a correlation of 0.98 (0.91 where three of a suit
-show). Cards that cannot make a flush differ only in rank, so 13 to 39 kinds of card are looked at;
-and where no flush is there yet, hands of the same ranks are counted together.
+It misses changes of order that cancel out in the shares, hence the factor 1.1. The mean is then
+within 5 % of the exact mean on common flops, and the correlation with the exact value is 0.98 (0.91
+with three cards of a suit on the board). For speed, cards that cannot make a flush are grouped by
+rank, which leaves 13 to 39 kinds of card; and where no flush is possible yet, hands of the same
+ranks are counted together.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from cbr_holdem.strength import hand_number
 
 _COUNT = len(HANDS)
 _STRENGTHS = 7463
-#: Strengths that hands can have at a time, where ranks alone decide but for two of a suit.
+#: Most distinct strengths on one board where flushes need two suited hole cards: 91 pairs of ranks
+#: and 78 suited hands.
 _LEVELS = 91 + 78
-#: What the quick potential is multiplied by.
+#: The factor of the approximate potential.
 _MISSED = np.float32(1.1)
 _KEYS = RANK_NUMBERS.astype(np.uint64)
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
@@ -36,11 +38,12 @@ _SUIT_1, _SUIT_2 = _ONE & 3, _TWO & 3
 
 
 class Values(NamedTuple):
-    """What hands are worth on boards, a slot for each board.
+    """Values of hands on boards, a slot for each board.
 
     `strength` [slots, 1326] is 0 for a hand that shares a card with the board; `order`
-    [slots, 1326] are the others by strength, `hands` [slots] how many; `share` [slots, 1326] is
-    what part of the others a hand beats, `ppot` [slots, 1326] its potential.
+    [slots, 1326] lists the other hands by ascending strength, and `hands` [slots] counts them;
+    `share` [slots, 1326] is the share of hands that a hand beats, `ppot` [slots, 1326] its
+    potential.
     """
 
     strength: NDArray[np.uint16]
@@ -51,7 +54,7 @@ class Values(NamedTuple):
 
 
 class Boards:
-    """Values of boards, kept while there is room."""
+    """Cache of board values; it is emptied when there is no free slot."""
 
     def __init__(self, slots: int = 1024) -> None:
         self._make(slots)
@@ -67,8 +70,8 @@ class Boards:
         self._slot: dict[int, int] = {}
 
     def slots(self, sets: Ints) -> Ints:
-        """Where the values of each board are; boards are sets of cards as bits, of any shape, and 0
-        is no board."""
+        """The slot of each board, computing values that are missing; `sets` is an array of bit sets
+        of cards, of any shape. The slot of 0 (no board) is -1."""
         single, again = np.unique(sets, return_inverse=True)
         wanted = single.tolist()
         room = len(self.values.hands)
@@ -91,8 +94,10 @@ def _by_ranks(key: Any, cards: Any) -> Any:
 def _evaluate(
     key: Any, cards: Any, suit: Any, mask: Any, blocked: Any, plain: Any, out: Any
 ) -> None:
-    """Strength of every hand with a board: rank key, `cards` with the hand, ranks of the suit that
-    can flush (-1: none). Hands with a blocked card get 0."""
+    """Strength of every hand on a board, into out [1326]; 0 for hands with a blocked card.
+
+    The board is given by its rank key, the number of `cards` with the hole cards, the `suit` that
+    can make a flush (-1: none), and the bit `mask` of the ranks it has in that suit."""
     for a in range(13):
         for b in range(a, 13):
             plain[a, b] = _by_ranks(key + _KEYS[a] + _KEYS[b], cards)
@@ -117,7 +122,8 @@ def _evaluate(
 
 @njit
 def _shares(strength: Any, bins: Any, share: Any) -> Any:
-    """What part of the others each hand beats, ties being half; how many hands there are."""
+    """Write the share of hands that each hand beats, ties counting half; returns the number of
+    hands."""
     bins[:] = 0
     count = 0
     for h in range(_COUNT):
@@ -135,7 +141,7 @@ def _shares(strength: Any, bins: Any, share: Any) -> Any:
 
 @njit
 def _held(blocked: Any) -> Any:
-    """How many hands are left of each pair of ranks, [13, 13]."""
+    """Number of hands that are not blocked for each pair of ranks, [13, 13]."""
     left = np.zeros(13, np.int64)
     for card in range(DECK):
         left[card >> 2] += not blocked[card]
@@ -159,8 +165,8 @@ def _shares_by_ranks(
     bins: Any,
     share: Any,
 ) -> None:
-    """As `_evaluate` and `_shares`, where only two cards of the suit (-1: none) make a flush: then
-    hands of the same ranks are equal but for these. `bins` are 0 before and after."""
+    """As `_evaluate` and `_shares`, for boards where a flush needs two hole cards of the suit (-1:
+    none): all other hands of the same ranks are equal. `bins` are 0 before and after."""
     total = np.int32(0)
     for a in range(13):
         for b in range(a, 13):
@@ -173,7 +179,7 @@ def _shares_by_ranks(
                 if not (blocked[4 * a + suit] or blocked[4 * b + suit]):
                     bins[plain[a, b]] -= 1
                     bins[max(plain[a, b], FLUSH_STRENGTH[mask | 1 << a | 1 << b])] += 1
-    # Few of the strengths are there: the others are passed over eight at a time.
+    # Few of the strengths occur: empty bins are skipped eight at a time.
     scale = np.float32(0.5) / np.float32(total)
     levels = np.empty(_LEVELS, np.int64)
     found = 0
@@ -217,8 +223,8 @@ def _shares_by_ranks(
 def _without_own(
     rank: Any, s: Any, suits: Any, blocked: Any, share: Any, later: Any, seen: Any, ppot: Any
 ) -> None:
-    """Take back what hands got from cards (of a rank, and of suit s, or 4: of those that cannot
-    flush) that they hold themselves."""
+    """Undo the contribution of a board card to the hands that hold this card themselves. The card
+    has this rank and suit s; s = 4 stands for all suits that cannot make a flush."""
     for own in range(4):
         card = 4 * rank + own
         if blocked[card] or (own != s if s < 4 else suits[own] >= 2):
@@ -234,7 +240,7 @@ def _without_own(
 def _fill(
     cards: Any, strength: Any, order: Any, share: Any, ppot: Any, bins: Any, plain: Any, later: Any
 ) -> Any:
-    """Values of one board; how many hands it leaves."""
+    """Compute the values of one board; returns the number of hands that share no card with it."""
     blocked = np.zeros(DECK, np.bool_)
     suits = np.zeros(4, np.int64)
     masks = np.zeros(4, np.int64)
@@ -251,7 +257,7 @@ def _fill(
     size = len(cards) + 2
     _evaluate(key, size, suit, masks[suit] if suit >= 0 else 0, blocked, plain, strength)
     count = _shares(strength, bins, share)
-    # The bins now hold how many hands are at most so strong: a hand's place from the end.
+    # bins[s] is now the number of hands of strength s or less: the end of their span in `order`.
     for h in range(_COUNT):
         s = strength[h]
         if s:
@@ -262,7 +268,7 @@ def _fill(
         return count
     seen = np.zeros(_COUNT, np.float32)
     then = np.zeros(_COUNT, np.uint16)
-    # What is left for the next card must be 0: `_shares_by_ranks` counts in them.
+    # `_shares_by_ranks` expects empty bins.
     bins[:] = 0
     held = _held(blocked)
     for rank in range(13):
@@ -271,7 +277,7 @@ def _fill(
             if suits[s] < 2:
                 pooled += not blocked[4 * rank + s]
         for s in range(5):
-            # The fifth kind of card is any of this rank in a suit that cannot flush.
+            # s = 4 stands for the cards of this rank in all suits that cannot make a flush.
             if s < 4 and (suits[s] < 2 or blocked[4 * rank + s]):
                 continue
             if s == 4 and pooled == 0:
@@ -303,7 +309,7 @@ def _fill(
 
 @njit
 def _fill_all(sets: Any, first: Any, values: Any) -> None:
-    """The values of boards (sets of cards as bits) into the slots from `first` on."""
+    """Write the values of boards (bit sets of cards) into the slots from `first` on."""
     bins = np.zeros(_STRENGTHS, np.int32)
     plain = np.zeros((13, 13), np.uint16)
     later = np.zeros(_COUNT, np.float32)
@@ -329,8 +335,8 @@ def _fill_all(sets: Any, first: Any, values: Any) -> None:
 
 @njit
 def against(weight: Any, strength: Any, order: Any, count: Any, out: Any) -> None:
-    """Hand strength of every hand against one opponent with these weights [1326], the cards of the
-    hand itself being out: one way through the order, with sums for each card."""
+    """Strength of every hand against one opponent whose hands have these weights [1326], excluding
+    hands that share a card with it. One pass in order of strength, with running sums by card."""
     cards = np.zeros(DECK)
     every = np.zeros(DECK)
     total = 0.0

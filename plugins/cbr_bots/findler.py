@@ -1,6 +1,6 @@
-"""Findler's player (1977), as the lecture on poker programs has it: a price against a hand.
+"""Findler's player (1977), after the lecture on poker programs: pot price against hand value.
 
-Published is what it weighs. For some of his players betting goes by
+Only the quantities it compares are published. Some of his players bet by
 
     RH = TABLEPOT / (LIVE x (RAISECOUNT + 1) x FOLLOWERS x RAISE)
 
@@ -10,15 +10,14 @@ playing them out. It was made for five-card draw. Our choices, where nothing is 
 
 - Amounts are in small bets (big blinds in no-limit), so nothing depends on the stakes. FOLLOWERS
   and RAISE count at least 1, also for half a bet of the small blind.
-- LIVE counts ourselves. A bet is a raise, the blinds are not. Who comes after us is who must still
-  act if we call.
-- The value of a hand is its chance to win a showdown against one hand of any cards, a tie being
-  half: counted over all run-outs, which is what playing out comes to. How many opponents there are
-  is in RH, and not counted twice.
-- What a hand must be worth to stay falls from one bound to another as RH grows (`needed`). A hand
-  that is worth a margin more than that, and is well ahead of an average hand, bets or raises. The
-  numbers were set by matches.
-- It has no memory, draws no lots and never bluffs. In no-limit games a bet is that of `size`.
+- LIVE includes ourselves. A bet counts as a raise, the blinds do not. FOLLOWERS are the players who
+  must still act if we call.
+- The value of a hand is its equity against one random hand, ties counting half: from the preflop
+  table, later enumerated over all run-outs. The number of opponents enters RH only.
+- The hand value needed to stay falls from one bound to another as RH grows (`needed`). A hand that
+  exceeds it by a margin, and is well ahead of an average hand, bets or raises. The numbers were
+  tuned in matches.
+- It has no memory, is deterministic and never bluffs. In no-limit games `size` is its bet size.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from cbr_bots.two_cards import equities
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import BET_SIZES
 
-#: What a hand must be worth at the worst price and at the best, and the RH half-way between.
+#: Hand value needed to stay at the worst price and at the best, and the RH half-way between.
 DEAR, CHEAP, HALF = 0.65, 0.32, 0.4
-#: What a raise takes: a hand of this value, and so much more than is needed to stay.
+#: A raise needs a hand of at least this value, and this margin above the value needed to stay.
 RAISES, MARGIN = 0.6, 0.1
 
 
 def rh_of(table_pot: Any, live: Any, raise_count: Any, followers: Any, raise_: Any) -> Any:
-    """RH as published; nobody after us, or nothing to pay, counts as 1.
+    """RH as published; FOLLOWERS and RAISE count at least 1.
 
     >>> float(rh_of(12, 3, 1, 2, 1))
     1.0
@@ -51,7 +50,7 @@ def rh_of(table_pot: Any, live: Any, raise_count: Any, followers: Any, raise_: A
 
 
 def needed(rh: Any) -> Any:
-    """What a hand must be worth to stay in at a price.
+    """The hand value needed to stay in at price RH.
 
     >>> needed(0.0), round(needed(HALF), 3)
     (0.65, 0.485)
@@ -73,7 +72,7 @@ class Findler:
         return Actions(np.where(raises, RAISE, kind), size_of(self.size, situations))
 
     def value(self, situations: Pending) -> Floats:
-        """The chance to win against one random hand, [n]."""
+        """Equity against one random hand, [n]."""
         one, two = situations.hole.T
         found: Floats = self.before_flop[one, two]
         later = np.flatnonzero(situations.street > 0)

@@ -1,4 +1,4 @@
-"""The bots of this room, by name."""
+"""The bots of this plugin by name, with the one-line description of each."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from cbr_bots.waterman import Waterman
 LIMIT = ("limit",)
 
 KINDS = (
-    BotKind("random", random, "each legal action as often as the others, no fold for nothing"),
+    BotKind("random", random, "each legal action equally often; never folds where a check is free"),
     BotKind("call", call, "checks and calls"),
     BotKind("fold", fold, "checks and folds"),
     BotKind("raise", always_raise, "bets and raises"),
-    BotKind("triple", Triple, "fold, call, raise with fixed chances: triple:0.2,0.5,0.3"),
-    BotKind("ace1", Ace1, "Gerritsen's table: looks at its two cards only"),
-    BotKind("findler", Findler, "Findler's price of staying in against the value of the hand"),
+    BotKind("triple", Triple, "folds, calls, raises with fixed chances: triple:0.2,0.5,0.3"),
+    BotKind("ace1", Ace1, "Gerritsen's table: uses its two cards and the street only"),
+    BotKind("findler", Findler, "Findler's player: compares the pot price with the hand's value"),
     BotKind("waterman", Waterman, "Waterman's rules over a state vector; learns its opponents"),
     BotKind("lag", lag, "loose and aggressive, rules only (a stand-in for Jagbot)"),
     BotKind("miniloki", miniloki, "a small formula player; style=tight or loose"),
     BotKind("loki", Loki, "the published formula player; style=tight, moderate or loose", LIMIT),
-    BotKind("sim", Sim, "plays hands out by loki's triples; trials=100, style=moderate", LIMIT),
+    BotKind(
+        "sim", Sim, "roll-outs by loki's triples after the flop; trials=100, style=moderate", LIMIT
+    ),
 )

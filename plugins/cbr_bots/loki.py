@@ -1,8 +1,8 @@
 """Loki: the published formula player (Papp 1998, Pena 1999, Billings et al.), for limit games.
 
-It draws from the triple of its hand (`triples`), with hand strength against what the moves of the
-others say about their hands (`weight_tables`). All but its own two cards is what everybody sees, so
-a table is looked at once for all who sit there with the same hand at the same point.
+It draws its action from the triple of its hand (`triples`); hand strength is computed against the
+weight tables of the opponents (`weight_tables`). The result depends only on public information and
+its two cards, so equal situations in a batch are computed once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MODELS = {"frequencies": BY_FREQUENCIES, "triples": BY_TRIPLES}
 
 
 class Formula:
-    """The formula player's mind: a style, its constants, and the boards it has looked at."""
+    """Computes triples and weights: a style, its constants, and a cache of board values."""
 
     def __init__(
         self, style: str = "moderate", model: str = "triples", constants: Constants | None = None
@@ -68,7 +68,7 @@ class Formula:
 
     @property
     def rules(self) -> Rules:
-        """The same, as compiled code takes it."""
+        """The parameters as compiled code takes them."""
         return Rules(
             style=self.style,
             constants=self.constants,
@@ -80,7 +80,7 @@ class Formula:
         )
 
     def own_triples(self, rows: Ints, game: Game) -> Floats:
-        """The triple of the player to act with his hand, [n, 3], at tables as he sees them."""
+        """The triple of the player to act with his own hand, [n, 3]; rows as he sees the table."""
         single, again = once(rows)
         rows = rows[single]
         slots = self.boards.slots(board_sets(rows))
@@ -96,8 +96,8 @@ class Formula:
         return out
 
     def weights(self, rows: Ints, game: Game) -> Floats:
-        """How likely each hand is for each seat by what it did, [n, 10, 1326], at tables after the
-        flop: 0 with a card of the board; for seats that have folded this means nothing."""
+        """The weight of each hand for each seat, [n, 10, 1326], at tables after the flop. It is 0
+        for hands that share a card with the board, and undefined for seats that have folded."""
         slots = self.boards.slots(board_sets(rows))
         out = np.ones((len(rows), MOST_SEATS, len(HANDS)))
         reading = blank_reading()
@@ -122,8 +122,8 @@ class Loki:
 
 
 def once(rows: Ints, luck: NDArray[np.uint64] | None = None) -> tuple[Ints, Ints]:
-    """Which rows are different in all that counts here (or have other luck), and which of them each
-    row is."""
+    """Indices of distinct rows (by seats, cards, moves, and `luck` if given), and the inverse [n]:
+    for each row, the position of its representative among them."""
     keys = np.zeros(len(rows), np.uint64) if luck is None else luck.copy()
     _keys(rows, keys)
     _, single, again = np.unique(keys, return_index=True, return_inverse=True)
@@ -145,7 +145,7 @@ def _keys(rows: Any, out: Any) -> None:
 
 
 def board_sets(rows: Ints) -> Ints:
-    """Flop, turn and river of tables as sets of cards, [n, 3]; 0 for what does not show."""
+    """Flop, turn and river of tables as bit sets of cards, [n, 3]; 0 if not dealt yet."""
     out = np.zeros((len(rows), 3), np.int64)
     _board_sets(rows, out)
     return out
@@ -163,7 +163,7 @@ def _board_sets(rows: Any, out: Any) -> None:
 
 @njit
 def own_hand(r: Any) -> Any:
-    """Number of the hand of the player to act; -1 if it is not known."""
+    """Index in `HANDS` of the hand of the player to act; -1 if it is unknown."""
     one, two = r[HOLE + 2 * r[ACTOR]], r[HOLE + 2 * r[ACTOR] + 1]
     return hand_number(one, two) if one < DECK and two < DECK else np.int64(-1)
 

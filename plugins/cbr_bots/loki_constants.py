@@ -1,4 +1,4 @@
-"""The free constants of the formula player in one place: what was published, and what is ours."""
+"""Constants of the formula player: the published ones, and those chosen for this program."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from cbr.errors import NoSuchName
 
 @dataclass(frozen=True)
 class Constants:
-    """What the rules of `triples` and `weight_tables` compare with. [S] is published, [O] ours."""
+    """Constants of the rules in `triples` and `weight_tables`. [S] is published, [O] ours."""
 
     make1: float = 0.50  #: [S] EHS' from which it bets, and calls a bet
     make2: float = 0.85  #: [S] EHS' from which it raises a bet
     make4: float = 0.90  #: [O] EHS' from which it raises again; published rules then only call
-    width: float = 0.05  #: [O] make1 is smoothed by so much to either side
-    width2: float = 0.05  #: [O] the same for make2
-    width4: float = 0.025  #: [O] and for make4
-    odds_width: float = 0.04  #: [O] the same for potential and hand strength against odds
-    income_width: float = 60.0  #: [O] the same for income rates
-    semi_bluff: float = 0.6  #: [O] how often a draw with the odds of rule 3 is bet; rules: always
-    barrel: float = 0.35  #: [O] how often a bet of the street before is followed up without a hand
-    bluff: float = 0.01  #: [O] how often nothing is bet into nobody's bet
+    width: float = 0.05  #: [O] half-width of the smoothing of make1
+    width2: float = 0.05  #: [O] half-width of the smoothing of make2
+    width4: float = 0.025  #: [O] half-width of the smoothing of make4
+    odds_width: float = 0.04  #: [O] half-width where potential or strength is compared with odds
+    income_width: float = 60.0  #: [O] half-width where income rates are compared
+    semi_bluff: float = 0.6  #: [O] probability of the semi-bluff of rule 3; published: always
+    barrel: float = 0.35  #: [O] probability to bet again without a hand after betting last street
+    bluff: float = 0.01  #: [O] probability to bet without a hand where nobody has bet
     showdown: float = 1.0  #: [O] bets expected on each later street in the showdown odds (rule 5)
-    trap: float = 0.0  #: [O] how often a hand from make2 on is checked, to raise; rules: never
-    slip: float = 0.004  #: [O] share of each triple that is spread over what is legal
-    slip_raise: float = 0.33  #: [O] how much of that are raises; the rest is half folds, half calls
-    wait: float = 0.6  #: [S] how much of a player who has still to act is expected in the pot
-    floor: float = 0.01  #: [S] no weight falls below this
-    doubt: float = 0.15  #: [O] how much of a bet or raise says nothing about the hand
-    doubt_call: float = 0.4  #: [O] the same of a call
-    doubt_check: float = 0.7  #: [O] and of a check; Loki-1 learns nothing from one, Loki-2 all
-    station: float = 0.1  #: [O] how likely a player is one who only checks and calls, unseen
-    sigma: float = 0.2  #: [S] spread of a threshold after the flop, by frequencies
-    sigma_income: float = 330.0  #: [S] and before it, in income rate
+    trap: float = 0.0  #: [O] probability to check a hand above make2, to raise; published: never
+    slip: float = 0.004  #: [O] share of each triple that is spread over the legal actions
+    slip_raise: float = 0.33  #: [O] share of raises in `slip`; the rest is half folds, half calls
+    wait: float = 0.6  #: [S] probability that a player who has yet to act enters the pot
+    floor: float = 0.01  #: [S] lower bound of weights
+    doubt: float = 0.15  #: [O] probability that a bet or raise does not depend on the hand
+    doubt_call: float = 0.4  #: [O] the same for a call
+    doubt_check: float = 0.7  #: [O] the same for a check; 1 would be Loki-1, 0 Loki-2
+    station: float = 0.1  #: [O] prior probability that a player only checks and calls
+    sigma: float = 0.2  #: [S] spread of a threshold after the flop, with Loki-1's frequencies
+    sigma_income: float = 330.0  #: [S] the same before the flop, in income rate
 
     def numbers(self) -> NDArray[np.float64]:
-        """As compiled code takes them, in the order of the names below."""
+        """The constants as an array for compiled code, indexed by the names below."""
         return np.array(astuple(self))
 
 
@@ -70,11 +70,11 @@ class Constants:
 ) = range(23)
 
 
-#: Constants by name. `usual` are for winning: ours were chosen by matches with `lag`, `miniloki`
-#: and `call`. `poki` are for being like the real programs, and win less: ours are those that guess
-#: best what loki2b and pokibot1 did with hands they showed on the IRC channel holdem1 in June 1999
-#: (`tools/loki_likeness.py LOG --tune holdem1/199906 --constants usual --search`). No other month
-#: had a part in their values; which constants there are was decided with three months in view.
+#: Named sets of constants. `usual` is tuned to win: its [O] values were chosen by matches against
+#: `lag`, `miniloki` and `call`. `poki` imitates the real programs, and wins less: its [O] values
+#: predict best the actions of loki2b and pokibot1 with hands they showed on the IRC channel holdem1
+#: in June 1999 (`tools/loki_likeness.py LOG --tune holdem1/199906 --constants usual --search`). The
+#: values were fitted on that month only; the choice of constants was made on three months.
 SETTINGS = {
     "usual": Constants(),
     "poki": Constants(

@@ -1,13 +1,13 @@
-"""Before the flop: strategies by income rate (Papp 1998).
+"""Preflop strategies of the formula player, chosen by income rate (Papp 1998).
 
-A hand's income rate is looked up for 2, 3 to 4, or 5 and more expected players. The most aggressive
-strategy whose threshold (base + increment x position) it reaches is played:
+A hand's income rate is looked up for 2, 3 to 4, or 5 and more expected players. It plays the most
+aggressive strategy whose threshold (base + increment x position) it reaches:
 
     make4  raises to the cap        make2  raises while there are fewer than two bets, else calls
     call2  calls                    make1  calls one bet, and more once it has put money in
     call1  as make1                 else   checks or folds
 
-call1 and call2 are the small blind's, who has half a bet in. "Two bets" are those to call.
+Only the small blind, with half a bet in, uses call1 and call2. "Two bets" are bets to call.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cbr.typing import Floats
 from cbr_holdem.cards import CLASSES, HANDS, hand_class
 from cbr_holdem.strength import income_rate
 
-#: Places in a style: [group of expected players, strategy, base and increment].
+#: Strategies, the second index of a style [group of expected players, strategy, (base, increment)].
 MAKE1_, MAKE2_, MAKE4_, CALL1_, CALL2_ = range(5)
 
 # Published: tight, 3-4 players, make2 [200, 50]; moderate, 3-4 players, at the button make4 580,
-# make2 200, make1 50. The rest is ours, for a share of hands played of 15, 20 and 25 % at ten.
-# The last group are tables for two, where the blinds come round at once: it has IR2 with
-# thresholds of its own.
+# make2 200, make1 50. The rest is ours, chosen so that 15, 20 and 25 % of hands are played at a
+# table of ten. The last group is for heads-up tables, where a blind is due in every hand: it uses
+# the income rates for two players with its own thresholds.
 _STYLES = {
     "tight": (
         ((120, 40), (160, 40), (300, 40), (50, 0), (160, 0)),
@@ -74,18 +74,18 @@ def class_sizes() -> Floats:
 
 @cache
 def income_rates() -> Floats:
-    """Income rate of each class in each group: with 2, 4, 7 and 2 players, [4, 169]."""
+    """Income rate of each class in each group [4, 169]; groups use rates of 2, 4, 7, 2 players."""
     return np.array([[income_rate(name, n) for name in CLASSES] for n in (2, 4, 7, 2)], np.float64)
 
 
 @cache
 def sorted_incomes() -> Floats:
-    """IR7 of the 1326 hands from the worst on: a percentile is a place in it."""
+    """Income rates of the 1326 hands with 7 players, ascending [1326]; used for percentiles."""
     return np.sort(income_rates()[2][class_of_hand()])
 
 
 def income_at(percentile: float) -> float:
-    """The income rate that this part of all hands is below.
+    """The income rate at a percentile (0 to 1) of all hands.
 
     >>> 115 < income_at(0.7) < 122
     True

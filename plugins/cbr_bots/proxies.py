@@ -1,14 +1,14 @@
 """LAG-G and MiniLoki: small formula players, stand-ins for bots whose rules were never published.
 
-Before the flop they go by CASPER's rank of the hand (1 is best), later by h, the chance to be ahead
+Before the flop they use CASPER's rank of the hand (1 is best), later h, the probability to be ahead
 of all opponents now. Where their description leaves a choice open, ours is the one that comes
 closest to the figures that were published with them (tests/plugins/test_arena_figures.py):
 
 - Before the flop the ranks "heads-up" are for tables of two, those of the ring for all others.
-- "Facing two bets" is having to put in two bets or more: who has called one bet, and the big blind,
-  face one after a raise. LAG-G calls two bets with the hands with which it calls one.
+- "Facing two bets" means having to put in two bets or more: the big blind and a player who has
+  called one bet face one bet after a raise. LAG-G calls two bets with the hands that call one.
 - LAG-G raises and re-raises later streets from the same h; MiniLoki re-raises from 0.95.
-- A hand good enough to raise that may not raise any more calls.
+- A hand good enough to raise calls where no more raise is legal.
 - A bluff is a bet where a check is free, by a hand that would check.
 - In no-limit games a bet is that of `size`, and the rules are the same.
 """
@@ -32,7 +32,7 @@ Kinds = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ranks:
-    """The worst rank that raises, that calls, and that calls two bets or more."""
+    """The worst ranks that raise, that call, and that call two bets or more."""
 
     raises: int
     calls: int
@@ -41,8 +41,8 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Style:
-    """`ring` and `heads_up` before the flop; later the h from which it raises, raises whatever was
-    raised before, and bets, and how often it bluffs."""
+    """Preflop ranks (`ring`, `heads_up`); for later streets the h from which it raises, raises
+    again after any number of raises, and bets, and the probability of a bluff."""
 
     ring: Ranks
     heads_up: Ranks
@@ -79,7 +79,7 @@ class Proxy:
         kind[first] = self._before_flop(situations.take(np.flatnonzero(first)))
         later = np.flatnonzero(~first)
         kind[later] = self._after_flop(situations.take(later), chance.random()[later])
-        # What may not be raised is called.
+        # An illegal raise becomes a call.
         kind[(kind == RAISE) & (situations.raise_to == 0)] = CALL
         return Actions(kind, size_of(self.size, situations))
 
@@ -92,7 +92,7 @@ class Proxy:
         calls_two = np.where(heads_up, two.calls_two, ring.calls_two)
         goes_on = rank <= np.where(situations["to_call"] >= 2, calls_two, calls)
         kind = np.where(goes_on | (rank <= raises), CALL, FOLD)
-        # Three bets are enough but for the best quarter of the hands that raise.
+        # From three bets on, only the best quarter of the raising hands raises again.
         again = (bets < 3) | (rank <= raises / 4)
         return np.where((rank <= raises) & again, RAISE, kind)
 

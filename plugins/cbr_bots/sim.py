@@ -1,16 +1,18 @@
 """Sim: selective-sampling simulation after the flop (Poki's Simbot), for limit games.
 
-At each decision the hand is played out many times: the others' cards are drawn from their weight
-tables, the board is completed, and the rest is played twice with the same cards and the same luck,
-once after a call and once after a raise, everybody by the formula player's triples. A fold is worth
-nothing from here on; what is worth most is done. Before the flop it plays as Loki does.
+At each decision it rolls out the hand many times: opponents' cards are drawn from their weight
+tables, the board is completed, and the rest is played twice with the same cards and random numbers,
+once after a call and once after a raise, all players acting by the formula player's triples. The
+value of a fold is 0, and the action with the highest mean is taken. Before the flop it plays as
+Loki does.
 
-Who plays by the formula bets his good hands and folds his bad ones: it pays to check to him and
-raise, and to bluff. That is the worst to do against one who only checks and calls. So an opponent
-is such a one (with any cards) in some of the trials, as many as his moves of this hand make likely.
+A formula player bets good hands and folds bad ones, so check-raises and bluffs pay against it. Both
+lose against a calling station, a player who only checks and calls. So in part of the trials an
+opponent is a calling station with random cards: with the posterior probability that he is one,
+given his moves of this hand.
 
-Simulated play must be quick: on the board that shows, hand strength is against the weighted field;
-on later ones it is against any hand (HS), to the power that was the best fit on this board.
+Roll-outs must be quick: on the current board, hand strength is against the weighted field; on later
+boards it is HS against a random hand, to the power that fits best on the current board.
 """
 
 from __future__ import annotations
@@ -54,14 +56,14 @@ from cbr_holdem.table import (
 )
 
 _COUNT = len(HANDS)
-#: Trials of a decision: more would take minutes, in which nothing can be broken off.
+#: Most trials of a decision: more would take minutes in compiled code, which cannot be interrupted.
 _MOST = 100_000
-#: Trials of a batch of decisions at a time, so that it can.
+#: Trials in one call of compiled code, so that a batch of decisions can be interrupted.
 _AT_ONCE = 20_000
 
 
 class Sim:
-    """Plays hands out; `trials` for each decision."""
+    """Chooses by roll-outs after the flop; `trials` for each decision."""
 
     memory = None
 
@@ -84,8 +86,8 @@ class Sim:
         return Triples(shares)
 
     def values(self, rows: Ints, game: Game, state: NDArray[np.uint64]) -> Floats:
-        """What a fold, a call and a raise are worth from here on in chips, [n, 3], at tables after
-        the flop as the player to act sees them; what is not legal is worth -inf."""
+        """Expected chips of a fold, a call and a raise, [n, 3], counted from this decision on; rows
+        are tables after the flop as the player to act sees them. Illegal actions have -inf."""
         single, again = once(rows, state)
         formula, rows = self.formula, rows[single]
         slots = formula.boards.slots(board_sets(rows))
@@ -109,8 +111,8 @@ class Sim:
 
 @njit
 def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
-    """How likely each seat is one who only checks and calls, by Bayes: `likely` is the chance that
-    the formula player would have made its moves; -1 where one was a raise."""
+    """Posterior probability that each seat is a calling station, by Bayes' rule. `likely` [10] is
+    the likelihood of the seat's moves under the formula player; -1 if one was a raise."""
     for seat in range(MOST_SEATS):
         out[seat] = 0.0
         if likely[seat] >= 0 and line[IN_] >> seat & 1:
@@ -119,7 +121,8 @@ def station_chances(likely: Any, line: Any, prior: Any, out: Any) -> None:
 
 @njit
 def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, powers: Any) -> None:
-    """For each seat the power of `share` that is nearest to its strength against the field."""
+    """For each seat, fit the power of `share` that is closest to the seat's strength against the
+    field: weighted least squares of the logarithms."""
     for seat in range(MOST_SEATS):
         if not line[IN_] >> seat & 1:
             continue
@@ -134,7 +137,7 @@ def _fit_powers(hs: Any, share: Any, weights: Any, line: Any, strength: Any, pow
 
 @njit
 def _draw_stations(chances: Any, state: Any, stations: Any) -> Any:
-    """Who only checks and calls in this trial; the state of chance after that."""
+    """Draw which seats are calling stations in this trial; returns the new random state."""
     for seat in range(MOST_SEATS):
         state = step(state)
         stations[seat] = unit(state) < chances[seat]
@@ -142,12 +145,12 @@ def _draw_stations(chances: Any, state: Any, stations: Any) -> Any:
 
 
 class _Trial(NamedTuple):
-    """What a trial of a decision on a `street` is played by: strength `hs` [10, 1326] and potential
-    `ppot` [1326] of hands on the board that shows, the powers [10] that make them those of later
-    boards, and who only checks and calls (`stations` [10]).
+    """Data of a roll-out from a decision on `street`: strength `hs` [10, 1326] and potential `ppot`
+    [1326] of hands on the current board, the `powers` [10] that adjust strength on later boards,
+    and which seats are calling stations (`stations` [10]).
 
-    `known` [10, 4, 2] keeps strength and potential by seat and street over both ways to play one
-    deal; negative is not looked at yet. `hole` [2] and `board` [5] are room to work in."""
+    `known` [10, 4, 2] caches strength and potential by seat and street for both roll-outs of one
+    deal; negative means not computed. `hole` [2] and `board` [5] are working memory."""
 
     street: Any
     hs: Any
@@ -161,7 +164,7 @@ class _Trial(NamedTuple):
 
 @njit
 def _strength(r: Any, seat: Any, trial: Any, found: Any) -> None:
-    """Strength and potential of a seat's hand on a board that is only supposed, into found [2]."""
+    """Strength and potential of a seat's hand on a simulated board, into found [2]."""
     hole, board, shown = trial.hole, trial.board, BOARD_CARDS[r[STREET]]
     for card in range(2):
         hole[card] = r[HOLE + 2 * seat + card]
@@ -175,7 +178,7 @@ def _strength(r: Any, seat: Any, trial: Any, found: Any) -> None:
 
 @njit
 def _play_out(r: Any, line: Any, terms: Any, k: Any, trial: Any, state: Any) -> None:
-    """Play a table to its end by triples, but for those who only check and call."""
+    """Play a table to its end: calling stations check and call, the others follow triples."""
     now = np.zeros(DESCRIBED)
     while r[ACTOR] >= 0:
         seat = r[ACTOR]
@@ -256,5 +259,5 @@ def _simulate_all(
                 take(line_then, last_move(then))
                 _play_out(then, line_then, terms, k, trial, state)
                 out[i, first] += (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / trials
-            # The next trial's luck must not be that of this one.
+            # A new random state for the next trial.
             state = mixed(state)

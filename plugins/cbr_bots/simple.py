@@ -1,4 +1,4 @@
-"""Players without a thought: always one thing, or chance."""
+"""Baseline bots: a fixed action, or random actions with fixed probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cbr_holdem.situation import Pending
 
 
 class Always:
-    """One action wherever it is legal; a raise that is not becomes a call."""
+    """Takes the same action at every decision; a raise that is not legal becomes a call."""
 
     memory = None
 
@@ -29,7 +29,7 @@ class Always:
 
 
 class Triple:
-    """Fold, call and raise with fixed chances, shared out anew among what is legal."""
+    """Folds, calls and raises with fixed probabilities, renormalized over the legal actions."""
 
     memory = None
 
@@ -46,7 +46,7 @@ class Triple:
         self.chances, self.size = given / given.sum(), verify_size(size)
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
-        # What is not legal gives its share to the others in proportion; nobody folds for nothing.
+        # The arena renormalizes. A fold where a check is free counts as not legal.
         shares = np.tile(self.chances, (situations.count, 1))
         shares[situations.call == 0, FOLD] = 0.0
         shares[situations.raise_to == 0, RAISE] = 0.0

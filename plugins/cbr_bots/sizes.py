@@ -1,4 +1,4 @@
-"""How much to bet or raise in a no-limit game, as an option of bots: `?size=1/2`."""
+"""Bet sizes in no-limit games, chosen by an option of bots: `?size=1/2`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def verify_size(size: str) -> str:
 
 
 def size_of(size: str, situations: Pending) -> NDArray[np.int64]:
-    """What a raise goes to [n]: the least that is legal, a share of the pot as it is after calling,
-    or all there is; 0, the least, where the game leaves no choice."""
+    """The amount to raise to [n]: a share of the pot after calling, or all in; 0 stands for the
+    minimum raise, which is also the only one in limit games."""
     if size == "min" or situations.game.betting == "limit":
         return np.zeros(situations.count, np.int64)
     if size == _ALL_IN:

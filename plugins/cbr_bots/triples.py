@@ -1,19 +1,19 @@
-"""Probability triples: how often the formula player folds, calls and raises with a hand.
+"""Probability triples: chances that the formula player folds, calls and raises with a hand.
 
-One rule set serves its own play, what others' actions say about their hands, and simulated play.
-Thresholds are smoothed: an action's share grows in a line from 0 to 1 around each of them. After
-the flop, with EHS' = HS_n + (1 - HS_n) PPOT:
+The same rules choose its own actions, give the likelihood of opponents' actions, and play the
+roll-outs. Thresholds are smoothed: the probability of an action grows linearly from 0 to 1 around
+each of them. After the flop, with EHS' = HS_n + (1 - HS_n) PPOT:
 
 1. EHS' >= make2: raise if there are fewer than two bets, else call. From make4 on raise again.
 2. EHS' >= make1: bet, or call; but not two bets at once.
-3. Nothing bet and PPOT >= 2b / (pot + 6b): bet (semi-bluff). Who bet on the street before and was
-   not raised goes on betting in part of the cases.
+3. Nothing bet and PPOT >= 2b / (pot + 6b): bet (semi-bluff). A player who made the last bet of the
+   street before bets again with probability `barrel` against at most two opponents.
 4. PPOT (on the river HS) >= to call / (pot + to call): call.
 5. HS >= cost of the showdown / the pot then, at one bet on each later street: call.
 6. Check or fold.
 
-What a decision has in common for all hands is its `plan`: it is made once, and the triples of 1326
-hands follow quickly.
+The part of a decision that is the same for all hands is computed once (`plan`), so that the triples
+of all 1326 hands are cheap.
 """
 
 from __future__ import annotations
@@ -61,19 +61,20 @@ _NEVER = 9.0
 
 @njit(inline="always")
 def reached(value: Any, threshold: Any, width: Any) -> Any:
-    """How far a value is past a threshold that is smoothed to either side: 0 to 1."""
+    """Smoothed comparison: 0 at `threshold - width`, 1 at `threshold + width`, linear between."""
     return min(1.0, max(0.0, (value - threshold + width) / (2.0 * width)))
 
 
 @njit(inline="always")
 def _past(value: Any, begin: Any, slope: Any) -> Any:
-    """The same, by where the line begins and how it rises."""
+    """The same as `reached`, given the start of the linear part and its slope."""
     return min(1.0, max(0.0, (value - begin) * slope))
 
 
 @njit
 def _legal(fold: Any, call: Any, now: Any, k: Any) -> Any:
-    """The triple, with a little of everything; nobody folds for nothing or raises past the cap."""
+    """The triple with share `slip` spread over all actions; no fold where a check is free, and no
+    raise past the cap."""
     slip, raised = k[SLIP], k[SLIP_RAISE]
     raises = (1.0 - fold - call) * (1.0 - slip) + slip * raised
     fold = fold * (1.0 - slip) + slip * (1.0 - raised) / 2.0
@@ -107,8 +108,8 @@ def before_flop(income: Any, now: Any, style: Any, k: Any) -> Any:
 
 @njit
 def plan(now: Any, k: Any) -> Any:
-    """What the rules come to at a decision after the flop, for `planned`: numbers only, thresholds
-    as where their lines begin and how they rise."""
+    """The parameters of `planned` at a decision after the flop; each threshold is given as the
+    start and the slope of its linear part."""
     to_call, pot, size = now[TO_CALL], now[POT], now[SIZE]
     unbet = 1.0 if now[BETS] == 0 else 0.0
     more = 0.0 if now[STREET] == 3 else 1.0
@@ -127,7 +128,7 @@ def plan(now: Any, k: Any) -> Any:
     else:
         later = k[SHOWDOWN] * now[LATER]
         cost = to_call + later
-        # On the river both are the price of the call: rule 5 is rule 4 there.
+        # On the river both thresholds are the pot odds, so rule 4 is left to rule 5.
         draw = to_call / (pot + to_call) - width if more else _NEVER
         showdown = cost / (pot + cost + later) - width
     slip, raised = k[SLIP], k[SLIP_RAISE]
@@ -159,7 +160,8 @@ def plan(now: Any, k: Any) -> Any:
 
 @njit(inline="always")
 def planned(hs: Any, ppot: Any, p: Any) -> Any:
-    """The triple of a hand at a planned decision: `hs` against all opponents, `ppot` potential."""
+    """The triple of a hand with strength `hs` against all opponents and potential `ppot`; `p` is
+    the result of `plan`."""
     (
         unbet,
         more,
@@ -194,7 +196,7 @@ def planned(hs: Any, ppot: Any, p: Any) -> Any:
         raises = _past(value, raise_at, raise_slope)
         stays = max(raises, _past(value, stay_at, stay_slope))
         fold = (1.0 - stays) * (1.0 - max(draw, _past(hs, showdown_at, odds_slope)))
-    # A little of everything; nobody folds for nothing or raises past the cap.
+    # As in `_legal`.
     raises = (raises * meant + slip_raise) * may_raise
     fold = fold * meant + slip_fold
     return fold, 1.0 - fold - raises, raises
@@ -202,5 +204,5 @@ def planned(hs: Any, ppot: Any, p: Any) -> Any:
 
 @njit
 def after_flop(hs: Any, ppot: Any, now: Any, k: Any) -> Any:
-    """The triple of a hand: `hs` against all opponents now, `ppot` its potential."""
+    """The triple of a hand with strength `hs` against all opponents and potential `ppot`."""
     return planned(hs, ppot, plan(now, k))

@@ -1,4 +1,4 @@
-"""What two cards are worth before the flop against a hand of any cards, looked up by the cards."""
+"""Tables of preflop equity and preflop hand strength against one random hand, by hole cards."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cbr_holdem.strength import preflop_odds
 
 
 def equities() -> Floats:
-    """The chance to win a showdown, a tie being half, of two cards in either order [52, 52]."""
+    """Equity [52, 52]: the probability to win a showdown, ties counting half; symmetric."""
     return _by_cards(_equities())
 
 
 def standings() -> Floats:
-    """The share of hands that win less often than these two cards, and half of those that win as
-    often [52, 52]: hand strength as it can be before the flop.
+    """Percentile of the equity [52, 52]: the share of hands with a lower equity plus half of those
+    with the same. It serves as hand strength before the flop.
 
     >>> from cbr_holdem.cards import cards
     >>> round(float(standings()[tuple(cards("AhAs"))]), 3)
@@ -33,7 +33,7 @@ def _equities() -> Floats:
 
 
 def _by_cards(values: Floats) -> Floats:
-    """Values of `HANDS` [1326] as a table of two cards; NaN where they are one card twice."""
+    """Values of `HANDS` [1326] as a table [52, 52] of two cards; NaN on the diagonal."""
     table = np.full((DECK, DECK), np.nan)
     table[HANDS[:, 0], HANDS[:, 1]] = table[HANDS[:, 1], HANDS[:, 0]] = values
     return table

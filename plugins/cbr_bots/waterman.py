@@ -1,25 +1,23 @@
-"""Waterman's player (1968, 1970), as the lecture on poker programs has it: a production system.
+"""Waterman's player (1968, 1970), after the lecture on poker programs: a production system.
 
-Published is its shape. A state vector describes the moment: the value of our hand (VDHAND), the pot
-(POT), the last bet (LASTBET), the chance that the opponent can be bluffed, the cards he replaced,
-and how conservative he is. Interpretation rules name ranges of these values, as POT > 50 is BIGPOT.
-Action rules are asked in order; the first whose names all hold gives the action and changes the
-vector. One of them is published, and is the first here. It was made for five-card draw with two
-players, and learned its rules. Our choices, where nothing is published:
+Its structure is published. A state vector describes the decision: the value of our hand (VDHAND),
+the pot (POT), the last bet (LASTBET), the probability that the opponent can be bluffed, the cards
+he replaced, and how conservative he is. Interpretation rules name ranges of these values, for
+example POT > 50 is BIGPOT. Action rules are tried in order; the first whose names all hold gives
+the action and changes the vector. One of them is published, and is the first here. It was made for
+five-card draw with two players, and learned its rules. Our choices, where nothing is published:
 
-- All other rules, and the bounds of all names, which were set by matches (the original's 50 chips
-  have no unit that we know).
-- VDHAND is the chance that nobody who is still in has a better hand now: the hand's strength
-  against one opponent, or before the flop the share of the hands that win less often than ours, to
-  the power of the number of opponents.
-- POT and LASTBET are in small bets (big blinds in no-limit). LASTBET is what we have to pay, POT
-  what was there without it, so that a call makes it POT + 2 LASTBET as published. After a raise
-  LASTBET is that raise. The changed vector is what the player expects to see; what is on the table
-  is read anew for each decision.
-- Nobody replaces cards in hold'em. What they tell is what the opponent may hold, and RAISED stands
-  for that: the bets and raises of the others in this round.
+- All other rules, and the bounds of all names, which were tuned in matches (the unit of the
+  original's 50 chips is unknown).
+- VDHAND is the probability that no opponent has a better hand now: the hand's strength against one
+  opponent (before the flop its percentile by equity) to the power of the number of opponents.
+- POT and LASTBET are in small bets (big blinds in no-limit). LASTBET is the amount to call, POT the
+  pot without it, so that a call makes it POT + 2 LASTBET as published. After a raise LASTBET is
+  that raise. The changed vector is only a prediction: each decision starts from the actual table.
+- Nobody replaces cards in hold'em. They were evidence of the opponent's hand; RAISED, the number of
+  bets and raises of the others in this round, replaces them.
 - BLUFF and STYLE are learned from earlier hands of the session, by opponent (`waterman_memory`).
-- In no-limit games a bet is that of `size`.
+- In no-limit games `size` is its bet size.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from cbr_bots.waterman_memory import MEMORY, learn, recall
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import BET_SIZES
 
-#: The state vector, a column for each.
+#: The columns of the state vector.
 VARIABLES = ("VDHAND", "POT", "LASTBET", "BLUFF", "RAISED", "STYLE")
 VDHAND, POT, LASTBET, BLUFF, RAISED, STYLE = range(len(VARIABLES))
 
@@ -63,13 +61,13 @@ NAMES = {
 
 
 class Rule(NamedTuple):
-    """An action rule: the names that must hold, and what is done then."""
+    """An action rule: the names that must hold, separated by spaces, and the action."""
 
     when: str
     action: int
 
 
-#: The action rules in their order. Nobody folds where a check is free: the table checks for him.
+#: The action rules in order. The table turns a fold into a check where a check is free.
 RULES = (
     Rule("SUREWIN BIGPOT POSITIVEBET", CALL),  # the published one
     Rule("SUREWIN", RAISE),
@@ -97,7 +95,7 @@ _ACTION = np.array([rule.action for rule in RULES])
 
 
 def fire(vector: Floats) -> Ints:
-    """The first rule that matches each state vector [n, 6], as its place in `RULES`."""
+    """The index in `RULES` of the first rule that matches each state vector [n, 6]."""
     value = vector[:, _VARIABLE]
     fails = (value <= _ABOVE) | (value > _UP_TO)
     found: Ints = (fails.astype(np.int64) @ _NEEDS == 0).argmax(axis=1)
@@ -105,7 +103,7 @@ def fire(vector: Floats) -> Ints:
 
 
 def changed(vector: Floats, action: Ints, bet: Any) -> Floats:
-    """State vectors [n, 6] after actions [n]; `bet` is what a raise is above the last bet.
+    """State vectors [n, 6] after actions [n]; `bet` is the amount of a raise above the last bet.
 
     >>> vector = np.array([[0.95, 30.0, 2.0, 0.1, 1.0, 0.5]])
     >>> changed(vector, np.array([CALL]), 2.0)[0, [POT, LASTBET]].tolist()
@@ -126,7 +124,7 @@ class Waterman:
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Actions:
         action = _ACTION[fire(self.vector(situations, memory))]
-        # What may not be raised is called.
+        # An illegal raise becomes a call.
         action[(action == RAISE) & (situations.raise_to == 0)] = CALL
         return Actions(action, size_of(self.size, situations))
 
@@ -144,7 +142,7 @@ class Waterman:
         return out
 
     def strength(self, situations: Pending) -> Floats:
-        """The chance to have a better hand than one opponent now, [n]."""
+        """The probability to have a better hand than one opponent now, [n]."""
         one, two = situations.hole.T
         found: Floats = self.before_flop[one, two]
         later = np.flatnonzero(situations.street > 0)

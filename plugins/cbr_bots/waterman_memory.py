@@ -1,8 +1,8 @@
-"""What Waterman's player knows of its opponents: what they did in earlier hands of the session.
+"""Memory of Waterman's player: counts of the opponents' actions in earlier hands of the session.
 
-Seats move on with every hand and the order of the players does not, so an opponent is known by how
-many places he sits after us. Before anything was seen of him he is what `HABITS` says; what he did
-counts against that, as if we had already seen `TRUST` actions of his.
+Seats change with every hand but the order of the players does not, so an opponent is identified by
+how many seats after us he sits. Frequencies are estimated with a prior: `HABITS` are the prior
+frequencies, with the weight of `TRUST` observed actions.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from cbr_holdem.table import (
     unpacked,
 )
 
-#: Counted of each opponent: his actions, those that were bets or raises; how often he had to pay to
-#: stay in after the flop, and folded.
+#: Counts for each opponent: his actions, his bets and raises; how often he faced a bet after the
+#: flop, and how often he folded to it.
 ACTS, RAISES, FACED, FOLDS = range(4)
 MEMORY = np.dtype([("seen", np.int64, (MOST_SEATS, 4))])
 
-#: What `recall` says of the opponents who are in.
+#: Columns of the output of `recall`.
 ALL_FOLD, BETS_NOW, CONSERVATIVE = range(3)
 
-#: The share of actions that are bets or raises, and of bets that are folded to; and their weight.
+#: Prior share of actions that are bets or raises, and of bets that are folded to; prior weight.
 HABITS = (0.2, 0.3)
 TRUST = 10
 
 
 @njit
 def learn(tables: Any, seats: Any, seen: Any) -> None:
-    """Count what the others did in hands that are over, into seen [n, 10, 4]."""
+    """Count the opponents' actions in finished hands, into seen [n, 10, 4]."""
     for i in range(len(tables)):
         r, own = tables[i], seats[i]
         bets = r[POST : POST + MOST_SEATS].copy()
@@ -72,12 +72,12 @@ def _share(part: Any, whole: Any, habit: Any) -> Any:
 
 @njit
 def recall(tables: Any, seen: Any, out: Any) -> Any:
-    """Of the opponents who are in at tables [n, WIDTH]: the chance that all of them fold to a bet,
-    their bets and raises of this round, and how conservative they are, into out [n, 3]; and how
-    many they are, [n].
+    """For the opponents still in at tables [n, WIDTH]: write the probability that all of them fold
+    to a bet, the number of their bets and raises of this round, and how conservative they are into
+    out [n, 3]; return the number of opponents [n].
 
-    Conservatism is the share of actions that are no bets or raises: of the one of them who was the
-    last in this hand to bet or raise, else their mean.
+    Conservatism is the share of actions that are not bets or raises: that of the opponent who bet
+    or raised last in this hand, else the mean over opponents.
     """
     opponents = np.zeros(len(tables), np.int64)
     for i in range(len(tables)):

@@ -1,8 +1,8 @@
-"""Weight tables: how likely each of the 1326 hands is for each player, by what they did.
+"""Weight tables: the relative probability of each of the 1326 hands for each player, given moves.
 
-They are made from what everybody sees, by going through the moves of the hand: each move multiplies
-a hand's weight by how often the formula player would make it with that hand (Loki-2), or by how the
-hand compares with the threshold that the frequency of the move implies (Loki-1).
+They use public information only. Each move multiplies the weight of a hand by the probability that
+the formula player makes the move with that hand (Loki-2), or by a factor that compares the hand
+with the threshold that the frequency of the move implies (Loki-1).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from cbr_holdem.table import CALL, FOLD, HISTORY, MOST_SEATS, MOVES, RAISE, unpa
 from cbr_holdem.table import STREET as ROW_STREET
 
 _HANDS, _CLASSES = 1326, 169
-#: How hands are read from moves: by the frequencies of Loki-1, or by the triples of Loki-2.
+#: How weights are updated: by the frequencies of Loki-1, or by the triples of Loki-2.
 BY_FREQUENCIES, BY_TRIPLES = 1, 2
 #: Published: how often a player folds, calls and raises with 0, 1 and 2 or more bets to call.
 FREQUENCIES = np.array([[0.0, 0.5, 0.5], [0.5, 0.3, 0.2], [0.7, 0.2, 0.1]])
 
 
 class Rules(NamedTuple):
-    """What the formula player goes by: the thresholds of its `style`, its `constants`, and how it
-    reads hands (`by`: BY_FREQUENCIES or BY_TRIPLES). Before the flop `incomes` [groups, 169] are
-    the income rates of the classes, `ranked` these in order, `class_of` [1326] is the class of each
-    hand, and `sizes` [169] how many hands are of a class."""
+    """Parameters of the formula player: the thresholds of its `style`, its `constants`, and how it
+    updates weights (`by`: BY_FREQUENCIES or BY_TRIPLES). For play before the flop: `incomes`
+    [groups, 169] income rates of the hand classes, `ranked` [1326] sorted income rates of all
+    hands, `class_of` [1326] the class of each hand, `sizes` [169] the number of hands by class."""
 
     style: Any
     constants: Any
@@ -55,9 +55,9 @@ class Rules(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the moves of a hand say: the betting `line` [LINE] as it is now, the `weights`
-    [10, 1326] of the hands of each seat, how `likely` [10] the moves of each seat were for the
-    formula player (-1 if it has raised); and `space` [2, 1326], room to work in."""
+    """The result of `follow`: the betting `line` [LINE], the `weights` [10, 1326] of the hands of
+    each seat, and `likely` [10], the probability that the formula player makes the moves of the
+    seat (-1 if the seat has raised). `space` [2, 1326] is working memory."""
 
     line: Any
     weights: Any
@@ -67,7 +67,7 @@ class Reading(NamedTuple):
 
 @njit
 def blank_reading() -> Any:
-    """Room for the reading of one table after the other."""
+    """Allocated arrays, to be reused for one table after the other."""
     return Reading(
         np.zeros(LINE, np.int64),
         np.ones((MOST_SEATS, _HANDS)),
@@ -78,7 +78,8 @@ def blank_reading() -> Any:
 
 @njit
 def factor(value: Any, threshold: Any, spread: Any, floor: Any) -> Any:
-    """Loki-1: what a hand of this value is multiplied by after an action with this threshold.
+    """Loki-1: the factor for the weight of a hand of this value, after an action whose threshold
+    is smoothed by `spread`; at least `floor`.
 
     >>> round(factor(0.7, 0.6, 0.2, 0.01), 6), factor(0.4, 0.6, 0.2, 0.01)
     (0.75, 0.01)
@@ -88,8 +89,8 @@ def factor(value: Any, threshold: Any, spread: Any, floor: Any) -> Any:
 
 @njit
 def weighed(weight: Any, share: Any, doubt: Any, floor: Any) -> Any:
-    """Loki-2: a weight after an action that the hand takes in this share of cases; `doubt` is how
-    much of an action has nothing to do with the hand.
+    """Loki-2: the weight of a hand after an action that it takes with probability `share`; `doubt`
+    is the probability that the action does not depend on the hand.
 
     >>> round(weighed(0.9, 0.2, 0.0, 0.01), 6)
     0.18
@@ -99,7 +100,7 @@ def weighed(weight: Any, share: Any, doubt: Any, floor: Any) -> Any:
 
 @njit
 def threshold(kind: Any, now: Any) -> Any:
-    """The part of hands below those that act so, by the published frequencies; -1 for a check."""
+    """The share of hands too weak for this action, by the published frequencies; -1 for a check."""
     due = 0 if now[TO_CALL] <= 0 else (1 if now[TO_CALL] <= now[SIZE] else 2)
     if kind == RAISE:
         return 1.0 - FREQUENCIES[due, RAISE]
@@ -110,7 +111,8 @@ def threshold(kind: Any, now: Any) -> Any:
 def field_strength(
     weights: Any, seat: Any, line: Any, slot: Any, values: Any, field: Any, out: Any
 ) -> None:
-    """Hand strength of every hand, were it in this seat, by the mean of the others' weights."""
+    """Strength [1326] of every hand in this seat against one hand of the field, whose weights are
+    the sum of the other seats' weights."""
     field[:] = 0.0
     out[:] = 0.0
     for other in range(MOST_SEATS):
@@ -134,7 +136,7 @@ def _entry(triple: Any, kind: Any) -> Any:
 
 @njit
 def _keep(weights: Any, floor: Any) -> None:
-    """The best hand has weight 1, and none less than the floor."""
+    """Rescale the weights so that the largest is 1 and none is below the floor."""
     most = weights[0]
     for h in range(len(weights)):
         most = max(most, weights[h])
@@ -145,7 +147,7 @@ def _keep(weights: Any, floor: Any) -> None:
 
 @njit
 def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
-    """The same for hands on a board: those that hold a card of it stay at 0."""
+    """The same after the flop: hands that share a card with the board keep weight 0."""
     _keep(weights, floor)
     for h in range(_HANDS):
         if not strength[h]:
@@ -154,7 +156,7 @@ def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
 
 @njit
 def _powers(hs: Any, opponents: Any, out: Any) -> None:
-    """Hand strengths against so many opponents who are alike."""
+    """Hand strengths against several opponents with the same weights."""
     out[:] = hs
     for _ in range(1, int(opponents)):
         for h in range(_HANDS):
@@ -163,14 +165,14 @@ def _powers(hs: Any, opponents: Any, out: Any) -> None:
 
 @njit
 def _usual(kind: Any, now: Any) -> Any:
-    """How often a player acts so by the published frequencies."""
+    """The published frequency of this action."""
     due = 0 if now[TO_CALL] <= 0 else (1 if now[TO_CALL] <= now[SIZE] else 2)
     return FREQUENCIES[due, kind]
 
 
 @njit
 def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
-    """Weights [169] of a player after a move before the flop; how likely the move was."""
+    """Update the weights [169] of a player after a preflop move; returns the move's likelihood."""
     incomes, sizes, k = rules.incomes, rules.sizes, rules.constants
     if rules.by == BY_FREQUENCIES:
         below = threshold(kind, now)
@@ -196,8 +198,8 @@ def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
 def _weigh_hands(
     weights: Any, kind: Any, now: Any, rules: Any, slot: Any, values: Any, hs: Any, space: Any
 ) -> Any:
-    """Weights [1326] of a player after a move on a board, and how likely the move was; `hs` [1326]
-    is against his field."""
+    """Update the weights [1326] of a player after a move on a board; returns the move's likelihood.
+    `hs` [1326] is the strength of his hands against the field."""
     k, strength, potential = rules.constants, values.strength[slot], values.ppot[slot]
     if rules.by == BY_FREQUENCIES:
         below, share = threshold(kind, now), values.share[slot]
@@ -210,7 +212,7 @@ def _weigh_hands(
     doubt = _doubt(kind, now, k)
     known, p = 1.0 - doubt, plan(now, k)
     _powers(hs, now[OPPONENTS], space)
-    # Loops without a branch or a call are what compilers can do four hands at a time.
+    # Loops without a branch or a call, so that the compiler vectorizes them.
     if kind == CALL:
         for h in range(_HANDS):
             space[h] = planned(space[h], potential[h], p)[1]
@@ -228,10 +230,10 @@ def _weigh_hands(
 
 @njit
 def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any) -> None:
-    """Go through the moves of a table (a row) and fill a reading.
+    """Replay the moves of a table (row `r`) and fill a reading.
 
-    `slots` [3] are where the values of flop, turn and river are. Before the flop no weights are
-    made: they are by class then, and come out for all hands when there is a flop.
+    `slots` [3] are the slots of flop, turn and river in `values`. Before the flop weights are kept
+    by hand class, so `weights` is only filled from the flop on.
     """
     line, weights, likely, space = reading
     now = np.zeros(DESCRIBED)
@@ -272,8 +274,8 @@ def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any
 def _show(
     classes: Any, weights: Any, class_of: Any, inside: Any, strength: Any, first: Any
 ) -> None:
-    """Cards of the board show: weights of hands that hold one are 0, so that they are not the best
-    that the others are measured by. On the flop (first) weights come from those of the classes."""
+    """Set the weights of hands that share a card with the board to 0, so that they do not count as
+    the largest weight in `_keep`. On the flop (`first`) weights are copied from the classes."""
     for seat in range(MOST_SEATS):
         if inside >> seat & 1:
             for h in range(_HANDS):
@@ -293,9 +295,9 @@ def triples(
     end: Any,
     out: Any,
 ) -> None:
-    """The triples of hands first ... end - 1 of `HANDS` into out [1326, 3], for the seat to act
-    after `follow`: the one function that says how the formula player plays. A hand that shares a
-    card with the board gets (0, 1, 0)."""
+    """Write the triples of hands first ... end - 1 of `HANDS` into out [1326, 3], for the seat to
+    act after `follow`. All play of the formula player goes through this function. A hand that
+    shares a card with the board gets (0, 1, 0)."""
     k, space = rules.constants, reading.space
     now = np.zeros(DESCRIBED)
     describe(reading.line, seat, terms, k, now)

@@ -3,13 +3,13 @@
 options             its options: names, defaults, checks
 bot                 CaseBot, in the arena's protocol
 streets             retrieval and reuse for one street
-solutions           which solutions are legal, and what they are at the table
-acting              chances of solutions as actions
+solutions           which solutions are legal, and the actions they stand for
+acting              from chances of solutions to actions
 values/             values of actions: roll-outs, best responses, table models, labels
 retention/          cases that it adds while it plays
 explanation         a decision in words
 feature_sets        features that CASPER's case lacks
-evolution_arena     where its weights are evolved; `plans` has CASPER's genetic algorithms
+evolution_arena     the arena of `cbr evolve`; `plans` has CASPER's genetic algorithms
 kinds, commands, figures, row_cache   the bot by name, `cbr label`, figures of play, a cache
 
 `style=casper` is CASPER as published (Rubin 2007). This module is loaded by every command, so it
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cbr_arena import BotKind
 
 
-# Not its __dir__: pluggy asks a plugin for everything that dir() names, which would import it all.
+# Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

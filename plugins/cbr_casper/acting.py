@@ -1,4 +1,4 @@
-"""From chances of solutions to actions at tables, for decisions on any street."""
+"""Turns the chances of solutions into actions at tables, for decisions on any street."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cbr_holdem.situation import Pending
 
 
 class Part(NamedTuple):
-    """Decisions that a street decides together: their `places` among all, and the function that
+    """Decisions that one street makes in a batch: their `places` among all, and the function that
     returns their chances, given the situations, which solutions are legal, and the places."""
 
     places: Ints
@@ -24,12 +24,12 @@ class Part(NamedTuple):
 
 
 def size_draws(games: tuple[str, ...], chance: Chance) -> Floats | None:
-    """Uniform numbers [n] that draw the sizes of raises; none in limit, which has one size."""
+    """Uniform numbers [n] that draw the sizes of raises; None in limit, which has one size."""
     return None if games == ("limit",) else chance.random()
 
 
 def act_by_parts(situations: Pending, uniform: Floats | None, parts: Iterable[Part]) -> Triples:
-    """The actions of all decisions; `uniform` is of `size_draws`."""
+    """The actions of all decisions; `uniform` is the result of `size_draws`."""
     shares = np.zeros((situations.count, 3))
     to = np.zeros(situations.count, np.int64)
     for places, street, decide in parts:

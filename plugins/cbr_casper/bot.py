@@ -1,4 +1,4 @@
-"""The CBR bot at the table: each decision is made by the cases of its street.
+"""CaseBot, the CBR bot: each decision is made from the cases of its street.
 
 By default weights are the casebase's own (`cbr learn-weights` finds better ones), and where cases
 have values (`cbr label`), the bot mixes imitation with values and adapts to the table.
@@ -39,13 +39,13 @@ from cbr_casper.values.value_reuse import temperature_of
 from cbr_holdem.situation import BETTING, HAND_PICKED, LIMIT, Pending
 from cbr_holdem.table import STREETS
 
-#: Values by table models from fewer hands play worse than imitation.
+#: With values by table models from fewer hands, the bot plays worse than by imitation.
 _FEW = 300
 
 
 @dataclass(eq=False)
 class CaseBot(BotOptions):
-    """A bot that plays from the casebase in a file, or learns from nothing."""
+    """A bot that plays from the casebase in a file, or starts without cases."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,7 +113,7 @@ class CaseBot(BotOptions):
         self.memory = np.dtype(remembered) if remembered else None
 
     def doubts(self, seats: int) -> str:
-        """A warning for tables with so many seats, if no cases are from tables like these."""
+        """A warning if no cases are from tables with about this number of seats, else ""."""
         known = [street.table_sizes for street in self.streets[:1] if isinstance(street, Street)]
         alike = {_size_class(size) for sizes in known for size in sizes}
         if not known or _size_class(seats) in alike:
@@ -146,7 +146,7 @@ class CaseBot(BotOptions):
         allowed: Flags,
         places: Ints,
     ) -> ActionChances:
-        """Chances of decisions at some `places` of memory and sessions, adapted to their tables."""
+        """Chances of decisions, adapted to their tables; `places` index memory and sessions."""
         street = self.streets[number]
         mine = [sessions[place] for place in places if sessions]
         decided: ActionChances = _decide(street, situations, allowed, mine)
@@ -157,7 +157,7 @@ class CaseBot(BotOptions):
         return decided
 
     def _belief(self, situations: Pending, memory: Any, street: Any) -> TableBelief | None:
-        """What is believed of the tables of decisions on a street."""
+        """The belief about the tables of decisions on a street; None if the bot does not adapt."""
         if self.table_models is None or memory is None:
             return None
         self.terms = situations.game.terms
@@ -177,7 +177,7 @@ class CaseBot(BotOptions):
             self.retention.remember(tables, seats, memory)
 
     def explain(self, situations: Pending, memory: Any) -> str:
-        """Why it acts as it does in one situation."""
+        """The explanation of its decision in one situation."""
         from cbr_casper.explanation import explain_decision
 
         street, session_says = self.streets[int(situations.place[0, 0])], ""
@@ -205,8 +205,8 @@ def _decide(street: Any, situations: Pending, allowed: Flags, sessions: list[Ses
 
 def _best_reuse(base: Casebase, learned: bool) -> str:
     """The reuse policy of the CBR bot: `worth` in limit, where cases have values, else the default.
-    It warns of what the casebase lacks. In no-limit too little is known of how opponents respond to
-    each size, and imitation won more.
+    It warns if the casebase has no learned weights or values. In no-limit too little is known about
+    how opponents respond to each size, and imitation won more.
     """
     limit = BETTING[base.domain] == "limit"
     rough = TableModels.from_fewer_hands(base, _FEW)
@@ -231,7 +231,7 @@ def _best_reuse(base: Casebase, learned: bool) -> str:
 
 
 def _default_weights(base: Casebase) -> Weights:
-    """The weights of a casebase's case types, whatever was set for it."""
+    """The default weights of a casebase's case types, not those set in the casebase."""
     usual = {
         one.stage: {feature.name: feature.weight for feature in one.indexed}
         for one in case_types_of(base.domain, default_plugins())
@@ -244,7 +244,7 @@ def _default_weights(base: Casebase) -> Weights:
 
 
 def _has_learned_weights(base: Casebase) -> bool:
-    """Whether any stage has other weights than its case type's."""
+    """Whether the weights of any stage differ from the defaults of its case type."""
     usual = _default_weights(base).stages
     return any(
         feature.weight != usual[own.stage][feature.name]

@@ -1,4 +1,4 @@
-"""``cbr label``."""
+"""The command `cbr label`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typer
 from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 _Cases = Annotated[
-    int, typer.Option(min=0, help="Label this many cases of each street in all; 0: all of them.")
+    int, typer.Option(min=0, help="Cases of each street that have labels afterwards; 0: all.")
 ]
-_Deals = Annotated[int, typer.Option(min=2, help="Deals on which each action is played out.")]
+_Deals = Annotated[int, typer.Option(min=2, help="Roll-outs of each action, a deal for each.")]
 _Rounds = Annotated[
     int,
     typer.Option(
@@ -54,11 +54,11 @@ def label(
 ) -> None:
     """Estimate the value of each action of a case, by playing its hand out many times.
 
-    Opponents' cards are drawn from their ranges given what they did in the hand, never taken from
-    the log. Opponents act by a model of the casebase's players, and we by an approximate best
-    response to it, which is found first in rounds of simulated play. Each legal action is played
-    out with the same deals and random numbers. Values are stored in the casebase with their
-    standard errors; labelling again continues where it stopped.
+    Opponents' cards are drawn from their ranges given their moves in the hand, never taken from the
+    log. Opponents act by a model of the casebase's players, and we by an approximate best response
+    to it, which is found first in rounds of simulated play. Each legal action is played out with
+    the same deals and random numbers. Values are stored in the casebase with their standard errors;
+    labelling again continues where it stopped.
     """
     from cbr import Casebase
     from cbr.workers import executor

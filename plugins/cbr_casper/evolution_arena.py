@@ -1,9 +1,9 @@
 """The arena in which weights of the CBR bot are evolved: limit and no-limit tables.
 
-Rows of weights are played each for itself among the same opponents, in the same seats, with the
-same deals and random numbers, so that differences between them are paired; the luck that is left is
-estimated and subtracted. Or the rows sit at one table, as CASPER's did, with each other alone
-(self-play) or with opponents too; then plain winnings count.
+Each row of weights plays at its own table, among the same opponents, in the same seats, with the
+same deals and random numbers, so that differences between rows are paired; remaining luck is
+estimated by control variates and subtracted. Or all rows sit at one table, as CASPER's did, alone
+(self-play) or with opponents; then the score is the plain winnings.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from cbr_holdem.table import MOST_SEATS, PARTS, Game
 
 #: Opponents, and seats of their table, if none are named.
 _OTHERS, _SEATS = "loki", 9
-#: About how many tables are played in lockstep.
+#: Approximate number of tables that are played in lockstep.
 _AT_ONCE = 8_192
-#: Pairs of policy and reuse for which streets are kept, since each has a cache.
+#: Most pairs of policy and reuse whose streets are kept in memory, since each has a cache.
 _SETTINGS = 32
 #: Hands of a row that one worker plays at a time.
 _PIECE = 1_250
-#: Hands on which the factors of luck terms are fitted, and their seed, which no search has.
+#: Hands on which the factors of luck terms are fitted, and their seed, which no search uses.
 _PILOT, _PILOT_SEED = 2_000, 2**62 + 1
 
 #: Extra genes, and the parameter that each sets: of the retrieval policy (the first two) or of the
@@ -74,7 +74,7 @@ def open_table(
     block: int = 50,
     adjust: str = "aivat",
 ) -> Contest:
-    """The contest of a casebase's bot at a table."""
+    """The contest in which rows of weights for a casebase's bot are played."""
     verify_adjustment(adjust)
     if not 1 <= block <= 10_000:
         raise BadValue(f"block={block} hands; it must be 1 to 10,000")
@@ -118,7 +118,7 @@ ARENA = Arena(
 
 
 class _Settings:
-    """Retrieval and reuse of the arena's bot, and the genes that set parts of them."""
+    """Retrieval and reuse of the arena's bot, and the genes that set their parameters."""
 
     def __init__(self, bot: CaseBot, genes: str) -> None:
         self.bot = bot
@@ -159,7 +159,7 @@ class _Settings:
         return Gene(name, start / 5, 5 * start, start, "how much values count: less is more")
 
     def of(self, found: Mapping[str, float]) -> tuple[str, str]:
-        """Policy and reuse with the values of genes in them; as given where none apply."""
+        """Policy and reuse with the values of the genes; unchanged where no gene applies."""
         policy = {GENES[name]: value for name, value in found.items() if not self._in_reuse(name)}
         reuse = {
             GENES[name]: float(f"{value:.3g}")
@@ -186,7 +186,7 @@ class _Settings:
 
 
 def _opponents_of_one_row(others: Sequence[str], rows: int) -> list[str]:
-    """The opponents of a row that plays for itself; they repeat to fill the seats of other rows."""
+    """The opponents of a row at its own table, repeated to fill the seats of the other rows."""
     if not others:
         return [_OTHERS] * ((rows if rows > 1 else _SEATS) - 1)
     return list(islice(cycle(others), len(others) + rows - 1))
@@ -274,17 +274,17 @@ class _Table:
 
     @cached_property
     def _factors(self) -> Floats:
-        """The factors of luck terms at this table, fitted on deals of their own."""
+        """The factors of luck terms at this table, fitted on separate deals."""
         won, luck = self._hands(self.own[None, :], _PILOT, _PILOT_SEED, True)
         assert luck is not None
-        # Rounded, so that machines that differ in the last digit agree.
+        # Rounded, so that machines with different floating-point rounding agree.
         return factors_of_luck(won[0], luck[0]).round(4)
 
     def _hands(
         self, weights: Floats, deals: int, seed: int, follow: bool
     ) -> tuple[Floats, Floats | None]:
-        """What each row won [n, deals] in small bets (big blinds), and its luck terms [n, deals,
-        terms] if they are followed."""
+        """The winnings of each row [n, deals] in small bets (big blinds), and its luck terms [n,
+        deals, terms] if `follow`."""
         rows, others = len(weights), len(self.other_of)
         # Players are the rows and then the opponents. One bot decides for all rows.
         bot_of = np.concatenate([np.zeros(rows, np.int64), 1 + self.other_of])
@@ -327,7 +327,7 @@ class _Table:
         return groups
 
     def _sittings(self, room: Room, rows: int, hands: int, seats: int) -> Iterator[Sitting]:
-        """All hands: in parallel, or one after another in each block if an opponent remembers."""
+        """All hands: in parallel, or one after another in each block if an opponent has memory."""
         lanes = 1 if self.together else rows
         deals, blocks = np.arange(hands), -(-hands // self.block)
         remembers = any(getattr(bot, "memory", None) is not None for bot in self.opponents)
@@ -346,7 +346,7 @@ class _Table:
             yield Sitting(deal, self._seating(deal, lane, rows, seats), session)
 
     def _seating(self, deal: Ints, lane: Ints, rows: int, seats: int) -> Ints:
-        """The player of each seat, [n, seats]; all move on by one with each deal."""
+        """The player of each seat, [n, seats]; players move by one seat with each deal."""
         place: Ints = (np.arange(seats) + deal[:, None]) % seats
         if self.together:
             return place

@@ -1,6 +1,6 @@
-"""Explanation of a decision: which cases were retrieved, what they did, and its value.
+"""Explanation of a decision: the cases retrieved, their solutions, and the values of actions.
 
-The figures are those of `cbr.reusing`, which `cbr query` shows; here they are put in few lines.
+The figures are those of `cbr.reusing`, which `cbr query` shows in full; here they take few lines.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def explain_decision(
     belief: TableBelief | None = None,
     table: str = "",
 ) -> str:
-    """One decision of a street in words, where `allowed` [solutions] is legal; `belief` is what is
-    believed of the `table`, and that in words."""
+    """One decision of a street in words. `allowed` [solutions] marks the legal solutions; `belief`
+    is the bot's belief about the table, and `table` the same in words."""
     retrieved = decided.retrieved[0]
     legal = [name for name, may in zip(street.solutions, allowed, strict=True) if may]
     proposal = reuse(retrieved, street.reuse, allowed=legal, lacking=street.lacking)
@@ -68,7 +68,7 @@ def explain_decision(
 def _values_at(
     belief: TableBelief | None, values: NDArray[np.float64], valued: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The values of solutions at a table [solutions], by cases and by table models."""
+    """The values of solutions at a table [solutions], from cases and table models."""
     if belief is None:
         return np.full_like(values, np.nan)
     by_cases = belief.posterior[0, 0] * values if valued[0] else 0.0
@@ -77,8 +77,8 @@ def _values_at(
 
 
 class _Action(NamedTuple):
-    """The chance of an action, the retrieved cases that took it, its mean outcome and value there,
-    and its value at this table (NaN: unknown)."""
+    """The chance of an action, the number of retrieved cases that took it, its mean outcome and
+    value in them, and its value at this table (NaN: unknown)."""
 
     chance: float
     cases: float
@@ -88,8 +88,8 @@ class _Action(NamedTuple):
 
 
 def _nearest(retrieved: Retrieved) -> Retrieved:
-    """The nearest cases as a stage of their own, so that explaining them costs no more in a large
-    casebase."""
+    """Only the nearest cases, copied to a small stage, so that the cost of an explanation does not
+    depend on the size of the casebase."""
     retrieved = dataclasses.replace(
         retrieved,
         number=retrieved.number[:_NEAR],
@@ -139,7 +139,7 @@ def _actions(actions: dict[str, _Action], retrieved: float, unit: str) -> list[s
     heads += ["here"] if adapts else []
     lines = [" " * 10 + "".join(f"{head:>9}" for head in heads) + f"   in {unit}"]
     for name, (chance, cases, outcome, value, value_here) in actions.items():
-        # No-limit has many sizes, most of which no case has.
+        # No-limit has many sizes, most of them without a case.
         if chance > 0.0 or len(actions) <= len(_WORDS):
             line = f"{_word(name):<10}{chance:>9.0%}{cases:>9.4g}{_money(outcome):>9}"
             line += f"{_money(value):>9}" if valued else ""
@@ -188,7 +188,7 @@ def _differs(found: Explanation, near: Neighbour) -> str:
 
 
 def _did(solution: str) -> str:
-    """A solution of a neighbour, perhaps with how often."""
+    """A solution of a neighbour in words, with its count if it has one."""
     count, space, name = solution.rpartition(" ")
     return f"{count}{space}{_word(name)}"
 

@@ -1,8 +1,8 @@
 """Features that CASPER's case lacks, for `cbr build --features`.
 
-CASPER's pot has a range of 300 small bets, so pots hardly differ; and its cases have neither the
-player who bet last on the street before, nor the look of the board. Whether these features help is
-measured by tools/cbr_bot.py.
+CASPER's pot feature has a range of 300 small bets, so typical pots hardly differ; and its cases
+have no feature for the last bettor of the street before or for the board. Whether these features
+help is measured by tools/cbr_bot.py.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ class Figures:
         self._sums: dict[str, Figure] = {}
 
     def add(self, street: str, decided: ActionChances) -> None:
-        """Count decisions of a street."""
+        """Add the decisions of a street."""
         for name, values in (
             (f"{street} similarity", decided.similarity),
             (f"{street} cases", decided.cases),
@@ -26,6 +26,6 @@ class Figures:
         self._sums[name] = Figure(before.total + total, before.weight + weight)
 
     def take(self) -> dict[str, Figure]:
-        """What was counted since the last call."""
+        """The figures since the last call; counting starts again from zero."""
         found, self._sums = self._sums, {}
         return found

@@ -1,4 +1,4 @@
-"""The bots of this package, by name."""
+"""The bots of this plugin by name, with the one-line description of each."""
 
 from __future__ import annotations
 

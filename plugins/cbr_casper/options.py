@@ -1,4 +1,4 @@
-"""Options of the bot `cbr`: their names, defaults and checks. Nothing else defines them."""
+"""Options of the bot `cbr`: their names, defaults and checks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cbr.spec import nest, unnest
 
 #: The CBR bot, which uses values where cases have them; and CASPER as published.
 STYLES = ("cbr", "casper")
-#: Former names of styles, which specs and run files may still have.
+#: Former names of styles, which old specs and run files may contain.
 _FORMER = {"heir": "cbr"}
 #: The file name that stands for no cases.
 EMPTY = "empty"
-#: A threshold that was not given.
+#: Default of `threshold`: not given.
 UNSET = -1.0
 #: How many cases a case of the bot's own counts for in the shares of actions.
 OWN = 3.0
@@ -21,7 +21,7 @@ OWN = 3.0
 
 @dataclass(eq=False)
 class BotOptions:
-    """Options of the bot `cbr`; the arena reads their names and defaults from here.
+    """Options of the bot `cbr`; the arena reads names and defaults from these fields.
 
     file        a casebase, or `empty` to start without cases
     style       cbr or casper
@@ -72,7 +72,8 @@ class BotOptions:
         self.policy, self.reuse, self.index = map(unnest, (self.policy, self.reuse, self.index))
 
     def _verify_empty(self) -> None:
-        """A bot without cases chooses what earned most, so these options mean nothing to it."""
+        """Refuse options that a bot without cases does not use: it takes the action that earned
+        most."""
         unused = ("style", "policy", "reuse", "index", "own", "adapt")
         if any(getattr(self, name) != getattr(BotOptions, name) for name in unused):
             raise BadValue(

@@ -1,4 +1,4 @@
-"""A cache of computed rows: many decisions of a match are the same."""
+"""A cache of computed rows, since many decisions of a match are the same."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from cbr.typing import Floats, Ints
 
-#: Rows that are kept: more than the decisions of one street in the hands that are played at once.
+#: Most rows: more than the decisions of one street in the hands that are played in lockstep.
 _MOST = 100_000
 
 
 class RowCache:
-    """Rows by key; all are dropped when there would be too many."""
+    """Rows by key; the cache is emptied when it would exceed its limit."""
 
     def __init__(self) -> None:
         self._forget()
@@ -23,7 +23,7 @@ class RowCache:
         self._rows: Floats = np.empty((0, 0))
 
     def rows(self, keys: Sequence[bytes], compute: Callable[[Ints], Floats]) -> Floats:
-        """The row of each key; `compute` returns the rows of those places in `keys` that are new.
+        """The row of each key; `compute` returns the rows for the indices of new `keys`.
 
         >>> cache = RowCache()
         >>> cache.rows([b"a", b"b", b"a"], lambda places: places[:, None] + 0.5).tolist()

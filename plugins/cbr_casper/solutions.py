@@ -1,7 +1,8 @@
-"""Solutions of hold'em cases: which are legal, and what they are for the abstraction and the table.
+"""Solutions of hold'em cases: which are legal, and their moves in the abstraction and at the table.
 
 A solution is f (fold), k (check), c (call), b (bet) or r (raise); in no-limit b and r have a size,
-as in r1/2. The abstraction and the table do not tell a check from a call, nor a bet from a raise.
+as in r1/2. In the abstraction and at the table, check and call are one move, and so are bet and
+raise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cbr_holdem.situation import SHARES, SIZES, Pending
 
 
 def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
-    """The move of the abstraction that each solution is.
+    """The move of the abstraction for each solution.
 
     >>> moves_of_solutions(["f", "k", "c", "b", "r"]), moves_of_solutions(["rmin", "r1/2"])
     ([0, 1, 1, 2, 2], [2, 4])
@@ -30,9 +31,9 @@ def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
 def legal_solutions(
     solutions: Sequence[str], free: Flags, may_raise: Flags, preflop: Flags | bool
 ) -> Flags:
-    """Which solutions are legal in each decision, [n, solutions]: `free` [n] says where nothing is
-    to call, `may_raise` [n] where a bet or raise is legal."""
-    # The big blind is a bet, so before the flop a player who may check raises.
+    """Which solutions are legal in each decision, [n, solutions]; `free` [n] is true where there is
+    nothing to call, `may_raise` [n] where a bet or raise is legal."""
+    # The big blind counts as a bet, so before the flop there are raises but no bets.
     opens = free & ~np.asarray(preflop)
     by_letter = {
         "f": ~free,
@@ -72,5 +73,5 @@ def raise_amounts(
 
 
 def _kinds(solutions: Sequence[str]) -> Ints:
-    """What each solution is for the table: FOLD, CALL or RAISE."""
+    """The action at the table for each solution: FOLD, CALL or RAISE."""
     return np.minimum(moves_of_solutions(solutions), RAISE)

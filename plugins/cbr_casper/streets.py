@@ -24,14 +24,14 @@ from cbr_casper.row_cache import RowCache
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import MOST_SEATS
 
-#: Columns of `Street.figures_of`: how many there are, and the place of `below`.
+#: Number of columns of `Street.figures_of`, and the column of `below`.
 FIGURES, BELOW = 4, 2
 
 
 class TableBelief(NamedTuple):
-    """What a bot believes of the tables of n decisions: the `posterior` of each table model [n,
-    models], the casebase's players first; the values of solutions by the abstraction in each model,
-    times the posterior, [n, models, solutions]; and the temperature by which values count."""
+    """A bot's belief about the tables of n decisions: the `posterior` of each table model [n,
+    models], the casebase's players first; the `values` of solutions by the abstraction in each
+    model, times the posterior, [n, models, solutions]; and the temperature that scales values."""
 
     posterior: Floats
     values: Floats
@@ -39,7 +39,7 @@ class TableBelief(NamedTuple):
 
     def model_values(self, valued: Floats) -> Floats:
         """The part of the solutions' values that table models add to the cases, [n, solutions]: of
-        all models but the first, and of that one too where no case is `valued` [n]."""
+        all models but the first, and of the first too where no case is `valued` [n]."""
         first = np.where(valued[:, None] > 0.0, 0.0, self.values[:, 0])
         found: Floats = first + self.values[:, 1:].sum(axis=1)
         return found
@@ -59,7 +59,7 @@ class ActionChances:
 
     def adapted_to(self, belief: TableBelief) -> Self:
         """The chances at these tables: to the power of the first model's posterior, times e^(values
-        in the other models / temperature). A solution without a chance stays so."""
+        in the other models / temperature). A chance of 0 stays 0."""
         log = belief.posterior[:, :1] * np.log(np.maximum(self.chances, 1e-300))
         log += belief.model_values(self.valued) / belief.temperature
         log = np.where(self.chances > 0.0, log, -np.inf)
@@ -69,8 +69,8 @@ class ActionChances:
 
 @dataclass(frozen=True, eq=False)
 class CaseChances(ActionChances):
-    """Chances from a casebase. `codes` [n, d] are the targets, for which cases are retrieved again
-    if an explanation is wanted."""
+    """Chances from a casebase. `codes` [n, d] are the targets, to retrieve cases again for an
+    explanation."""
 
     codes: NDArray[np.float32]
     retriever: Retriever
@@ -125,7 +125,7 @@ class Street:
         return self.case_type.solutions
 
     def with_settings(self, policy: str, reuse: str) -> Self:
-        """The same cases with another policy and reuse, where given, without reading them again."""
+        """The same cases with another policy and reuse, if given; cases are not read again."""
         other = copy.copy(self)
         if policy:
             spec = Spec.parse(policy)
@@ -140,7 +140,7 @@ class Street:
 
     @cached_property
     def table_sizes(self) -> set[int]:
-        """The numbers of players dealt in, of at least 1 % of the cases each."""
+        """The table sizes (players dealt in) that at least 1 % of the cases have."""
         if "players" not in [feature.name for feature in self.case_type.indexed]:
             return set(range(2, MOST_SEATS + 1))
         vectors = self.retriever.vectors
@@ -151,8 +151,8 @@ class Street:
     def decide(
         self, situations: Pending, allowed: Flags, weights: Floats | None = None
     ) -> CaseChances:
-        """The chances of decisions on this street, where `allowed` [n, solutions] is legal, by
-        `weights` [n, d] of each decision (None: those of the street)."""
+        """The chances of decisions on this street. `allowed` [n, solutions] marks legal solutions;
+        `weights` [n, d] are feature weights for each decision (None: those of the street)."""
         codes = codes_of(self.case_type, situations)
         parts = [codes, allowed.astype(np.float32)]
         if weights is not None:
@@ -171,7 +171,7 @@ class Street:
     def _decide_new(
         self, codes: NDArray[np.float32], allowed: Flags, weights: Floats | None
     ) -> Floats:
-        """The figures of `ActionChances` for each target, and the chances behind them."""
+        """For each target the figures of `ActionChances`, followed by the chances."""
         retrieved = self.retriever.many(codes, weights)
         figures = self.figures_of(retrieved)
         hidden = self.lacking.in_many(codes, weights) if self.lacking else None
@@ -181,7 +181,7 @@ class Street:
     def reused(
         self, retrieved: EvidenceForMany, below: Floats, allowed: Flags, hidden: HiddenRates | None
     ) -> Floats:
-        """The chance of each solution [n, solutions]; `below` [n] says where no case reached the
+        """The chance of each solution [n, solutions]; `below` [n] is 1 where no case reached the
         threshold."""
         chances = reuse_many(retrieved, self.reuse, allowed=allowed, hidden=hidden)
         if self.sparse and below.any():
@@ -190,13 +190,13 @@ class Street:
         return chances
 
     def figures_of(self, retrieved: RetrievedMany) -> Floats:
-        """The figures of `ActionChances` in their order, [n, FIGURES]."""
+        """The figures of `ActionChances` in order, [n, FIGURES]."""
         mine = np.repeat(np.arange(len(retrieved)), np.diff(retrieved.start))
         shares = retrieved.share * retrieved.vectors.cases[retrieved.number]
         cases = np.bincount(mine, shares, len(retrieved))
         alike = np.bincount(mine, shares * retrieved.similarity, len(retrieved))
         above = self.retriever.policy.looks.above
-        # A policy without a threshold has one above 1.
+        # A policy without a threshold has `above` larger than 1.
         below = ~(retrieved.most_similar > above - TOLERANCE) & (above <= 1.0)
         values: NDArray[Any] = np.zeros(len(retrieved))
         if retrieved.vectors.estimates is not None:

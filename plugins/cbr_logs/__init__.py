@@ -1,12 +1,13 @@
 """Hand histories: readers of logs, and writers of some of them.
 
-    domains       which cases the hands of a log are for
+    domains       the domain, limit or no-limit, of a hand
     amounts       amounts of money as whole chips
     cutting       text files cut into hands
-    compiled      bytes written by compiled code
-    phh           PHH files; `phh_fast` and `phh_actions` are the quick way, `phh_writer` writes
-    acpc          match logs of the ACPC; `gamedef` are its game definitions
-    irc           the IRC poker database; `irc_files`, `irc_month` join its files, `irc_fast` reads
+    compiled      compiled functions that write bytes
+    phh           PHH files; `phh_fast` and `phh_actions` are its fast path, `phh_writer` writes
+    acpc          match logs of the ACPC; `gamedef` reads its game definitions
+    irc           the IRC poker database; `irc_files` and `irc_month` join its files, `irc_fast` is
+                  the fast path
     stars         hand histories of PokerStars
 
 Every command loads this module, so it imports nothing heavy.
@@ -23,7 +24,7 @@ from cbr import hook
 if TYPE_CHECKING:
     from cbr import CaseSource
 
-# Plugins are searched for hooks with `dir`, which must list what stands here: no lazy `__dir__`.
+# `dir` of a plugin must list its hooks, so the lazy `__dir__` is not used.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -1,11 +1,14 @@
-"""Match logs of the Annual Computer Poker Competition: a `STATE:` line for each hand.
+"""Reader and writer of ACPC match logs (Annual Computer Poker Competition).
+
+A log has a `STATE:` line for each hand:
 
     # name/game/hands/seed demo holdem.limit.2p.reverse_blinds.game 1000 0
     STATE:12:rc/crc/rf:Ah2d|Kc9c/8h8d3s/Qd:30|-30:Ann|Bo
     SCORE:30|-30:Ann|Bo
 
-The log does not say what is played for. That comes from the game definition that its header names,
-beside the log; else from `--game`; else from the one of that name that ships here.
+The log does not contain blinds, bets or stacks. They come from the game definition that its header
+names, if that file is beside the log; else from `--game`; else from the definition of that name in
+this package.
 """
 
 from __future__ import annotations
@@ -27,14 +30,14 @@ _WHOLE = re.compile(r"(?:[fc]|r\d{0,15}|/)*\Z")
 
 
 def _can_read(path: Path, head: bytes) -> bool:
-    """A match log; and a game definition, which only goes with one."""
+    """Whether this is a match log, or a game definition, which belongs to one."""
     if path.suffix == ".game":
         return b"gamedef" in head.lower()
     return head.startswith(b"STATE:") or b"\nSTATE:" in head or _HEADER.match(head) is not None
 
 
 def read(path: Path, game: str = "") -> Iterator[Raw | Skipped]:
-    """The hands of a match, each with its game; where that is not known, one reason for all."""
+    """The hands of a match, each with its game; one `Skipped` for all hands if it is unknown."""
     if path.suffix == ".game":
         return
     definition: GameDef | None = None
@@ -58,13 +61,13 @@ def read(path: Path, game: str = "") -> Iterator[Raw | Skipped]:
                         yield Skipped(number, f"all hands: {error}", position())
                         return
                 elif line and not line.startswith((b"#", b";", b"SCORE:")):
-                    yield Skipped(number, "no line of a match log", position())
+                    yield Skipped(number, "not a line of a match log", position())
         except BROKEN as error:
             yield Skipped(number + 1, f"the file breaks off: {error}", position())
 
 
 def _game_for(path: Path, named: bytes, wish: str) -> GameDef:
-    """The definition for a log: beside it, else the one wished for, else the shipped one."""
+    """The definition for a log: the file beside it, else that of `--game`, else the shipped one."""
     name = PureWindowsPath(named.decode("latin-1")).name  # knows both kinds of slash
     for folder in path.parents[:2]:
         if name and (folder / name).is_file():
@@ -144,7 +147,7 @@ def _unseen(hole: str) -> str:
 
 
 def _by_street(betting: str, definition: GameDef) -> str:
-    """No-limit betting with amounts for the street, where the log has them for the whole hand."""
+    """No-limit betting with amounts per street; in the log they are totals of the hand."""
     before = 0
     top = max(definition.posts)
 
@@ -163,7 +166,8 @@ def _by_street(betting: str, definition: GameDef) -> str:
 
 
 def write_acpc(bodies: Iterator[str], path: Path) -> int:
-    """Write hands of one game as a match log, its definition beside it; how many they were."""
+    """Write hands of one game as a match log, with its game definition beside it; returns the
+    number of hands."""
     from cbr_holdem.table import Table
 
     count, definition = 0, None
@@ -214,7 +218,7 @@ def _amount(amount: float) -> str:
 
 
 def _betting(hand: Hand, moves: Sequence[tuple[int, int, int, int]]) -> str:
-    """The actions as the competition writes them: no-limit amounts for the whole hand."""
+    """The actions in the format of the competition: no-limit amounts are totals of the hand."""
     written, street, before, top = [], 0, 0, max(hand.posts)
     for when, _, kind, amount in moves:
         if when > street:
@@ -225,7 +229,7 @@ def _betting(hand: Hand, moves: Sequence[tuple[int, int, int, int]]) -> str:
             top = before + amount
         sized = raised and hand.game.betting != "limit"
         written.append("fcr"[kind] + (str(top) if sized else ""))
-    # Where all are in, the streets that are left have no betting.
+    # When all players are all in, the remaining streets have no betting.
     left = (0, 3, 4, 5).index(len(hand.board) // 2) - street
     return "".join(written) + "/" * max(0, left)
 

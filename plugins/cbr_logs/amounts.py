@@ -1,4 +1,4 @@
-"""Amounts of money as logs write them, turned into whole chips and back without a float."""
+"""Conversion of amounts of money in logs to whole chips and back, without floating point."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from functools import lru_cache
 
 from cbr import BadValue
 
-#: A log's currency is divided into 10**6 chips at most.
+#: Most decimals of an amount: one unit of the currency has at most 10**6 chips.
 MOST_PLACES = 6
 _AMOUNT = re.compile(r"[+-]?(?=\.?[0-9])[0-9]{0,15}(?:\.[0-9]{0,30})?\Z")
 
 
 def unit_for(amounts: Iterable[str], most: int = MOST_PLACES) -> int:
-    """How many chips one of the currency is, so that all these amounts are whole chips.
+    """How many chips one unit of the currency has, so that all these amounts are whole chips.
 
-    It goes by the decimals that are written, so that the hands of one log mostly agree.
+    It depends on the decimals as written, trailing zeros included, so that the hands of one log
+    mostly get the same unit.
 
     >>> unit_for(["5", "10"]), unit_for(["1.00", "2"]), unit_for(["0.5"]), unit_for(["0.125"])
     (1, 100, 100, 1000)
@@ -26,13 +27,13 @@ def unit_for(amounts: Iterable[str], most: int = MOST_PLACES) -> int:
     if places > most:
         places = max(len(part.rstrip("0")) for part in parts)
     if places > most:
-        raise BadValue(f"an amount has {places} decimals; {most} can be read")
+        raise BadValue(f"an amount has {places} decimals; at most {most} can be read")
     return 10 ** max(2, places) if places else 1
 
 
 @lru_cache(maxsize=1 << 16)
 def chips(amount: str, unit: int = 1) -> int:
-    """An amount in chips, of which one of the currency has `unit`.
+    """An amount in chips; one unit of the currency has `unit` chips.
 
     >>> chips("1.50", 100), chips("-0.25", 100), chips("20", 100)
     (150, -25, 2000)
@@ -47,7 +48,7 @@ def chips(amount: str, unit: int = 1) -> int:
 
 
 def money(amount: int, unit: int = 1) -> str:
-    """Chips in the currency, with all decimals that `unit` (a power of ten) gives it.
+    """Chips as an amount of the currency, with as many decimals as `unit` (a power of ten) has.
 
     >>> money(150, 100), money(-25, 100), money(20)
     ('1.50', '-0.25', '20')

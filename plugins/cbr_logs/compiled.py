@@ -1,4 +1,4 @@
-"""Bytes written by compiled code, for the readers that turn one text into another."""
+"""Compiled functions that write bytes and numbers into a buffer, for the fast readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MINUS, _ZERO = ord("-"), ord("0")
 
 @njit
 def put_bytes(given: Any, out: Any, at: Any) -> Any:
-    """Write bytes; where they end."""
+    """Write bytes; returns the position after them."""
     for i in range(len(given)):
         out[at + i] = given[i]
     return at + len(given)
@@ -19,14 +19,14 @@ def put_bytes(given: Any, out: Any, at: Any) -> Any:
 
 @njit
 def put_byte(sign: Any, out: Any, at: Any) -> Any:
-    """Write one byte; the place after it."""
+    """Write one byte; returns the position after it."""
     out[at] = sign
     return at + 1
 
 
 @njit
 def put_whole(amount: Any, out: Any, at: Any) -> Any:
-    """Write a whole number in decimals; where it ends."""
+    """Write an integer in decimal; returns the position after it."""
     if amount < 0:
         out[at] = _MINUS
         at += 1

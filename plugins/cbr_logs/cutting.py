@@ -1,4 +1,4 @@
-"""Text files cut into the pieces that hold a hand each."""
+"""Splits text files into pieces with one hand each."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from cbr import Raw, Skipped
 from cbr.files import BROKEN, open_bytes
 
-#: No hand is longer; what is comes from a damaged file.
+#: Most bytes of a hand; a longer piece means a damaged file.
 LONGEST = 1 << 20
 _BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 
 
 def sections(path: Path, begins: re.Pattern[bytes], keep_first: bool) -> Iterator[Raw | Skipped]:
-    """The pieces of a text file, each from a line that `begins` one to the next.
+    """The pieces of a text file, each from a line that matches `begins` to the next such line.
 
     The pattern is searched in many lines at once (`re.MULTILINE`) and must match a whole line.
     `keep_first` says whether that line is part of the piece. Lines before the first such line are
-    a piece too, unless all are empty. A piece that is too long is skipped, and costs no memory.
+    a piece too, unless all are empty. A piece that is too long is skipped without being stored.
     """
     with open_bytes(path) as (stream, position):
         text = stream.read(0)
-        line, header, too_long = 1, 0, 0  # `too_long`: the line where a piece began that is
+        line, header, too_long = 1, 0, 0  # `too_long`: first line of a piece that is too long, or 0
         while True:
             try:
                 block = stream.read(_BLOCK)
@@ -32,7 +32,7 @@ def sections(path: Path, begins: re.Pattern[bytes], keep_first: bool) -> Iterato
                 yield Skipped(line, f"the file breaks off: {error}", position())
                 return
             text = text + block if line > 1 or text else block.removeprefix(_BOM)
-            # A line that is not all there yet is left for the next time.
+            # An incomplete last line is left for the next block.
             whole = text.rfind(b"\n") + 1 if block else len(text)
             start = 0
             for found in begins.finditer(text, header, whole):
@@ -46,7 +46,7 @@ def sections(path: Path, begins: re.Pattern[bytes], keep_first: bool) -> Iterato
                 return
             text = text[start:]
             if len(text) > LONGEST:
-                # Of a piece that is too long only a line that may begin the next one is kept.
+                # Drop the piece except its last line, which may begin the next one.
                 too_long = too_long or line
                 keep = text.rfind(b"\n") + 1
                 line += text.count(b"\n", 0, keep)

@@ -1,4 +1,4 @@
-"""Which cases the hands of a log are for: limit and no-limit hold'em are domains of their own."""
+"""The domain of a logged hand: limit and no-limit hold'em are separate domains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _VARIANTS = {"limit": "holdem", "nolimit": "holdem-nolimit"}
 
 
 def domain_of(body: str, options: Mapping[str, Any] | None = None) -> str:
-    """The domain of a hand: what `--variant` asks for, else by the game in its text.
+    """The domain of a hand: the one that `--variant` names, else that of the game in its text.
 
     >>> domain_of("7\\tnolimit 50/100\\t...")
     'holdem-nolimit'

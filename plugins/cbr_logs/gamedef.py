@@ -1,4 +1,4 @@
-"""Game definitions of the Annual Computer Poker Competition: what a match is played for."""
+"""Game definitions of the Annual Computer Poker Competition: blinds, stacks and bets of a match."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 from cbr import BadValue
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, verify_stacks
 
-#: Stacks of a game that names none, in big blinds: more than can be lost in a hand.
+#: Stack in big blinds if the definition names none: more than can be lost in a hand.
 DEEP = 10_000
-#: More raises than programs of the competition have room for on a street: as good as no limit.
+#: maxRaises of this or more is read as no cap: the competition's programs cannot store more raises.
 _ENDLESS = 64
 _KEYS = {
     "numplayers",
@@ -34,7 +34,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class GameDef:
-    """A game with what each seat posts and begins with."""
+    """A game with the post and the starting stack of each seat."""
 
     game: Game
     posts: Sequence[int]
@@ -42,10 +42,9 @@ class GameDef:
 
 
 def read_gamedef(text: str, to_play: bool = False) -> GameDef:
-    """The game that a definition describes, if it is a hold'em that our rules know.
+    """The game that a definition describes; `BadValue` if it is not hold'em as `cbr_holdem` has it.
 
-    Logs of a game with another number of raises can be read, but it cannot be played: `to_play`
-    refuses it.
+    A game with another number of raises can be read from logs but not played: `to_play` refuses it.
     """
     fields: dict[str, list[int]] = {}
     betting = ""
@@ -63,7 +62,7 @@ def read_gamedef(text: str, to_play: bool = False) -> GameDef:
                 raise BadValue(f"{key} of the game is {values.strip()[:60]!r}, not numbers")
             fields[key] = [int(value) for value in values.split()]
         elif key not in {"", "gamedef"}:
-            raise BadValue(f"{line.strip()[:60]!r} is no line of a game definition")
+            raise BadValue(f"{line.strip()[:60]!r} is not a line of a game definition")
     definition, raises = _defined(betting, fields), fields.get("maxraises", [_ENDLESS])
     capped = betting == "limit" and definition.game.cap is not None
     if to_play and not capped and min(raises) < _ENDLESS:
@@ -119,14 +118,15 @@ def _openers(blinds: Sequence[int]) -> list[int]:
 
 
 def _cap(raises: list[int]) -> int | None:
-    """Bets in a round if it is the same in each, the big blind being one; else not checked."""
+    """The cap on bets in a round, counting the big blind, if all rounds have the same; else None,
+    and raises are not limited."""
     if len(raises) == 4 and [raises[0] + 1, *raises[1:]] == [raises[1]] * 4:
         return raises[1]
     return None
 
 
 def gamedef_text(definition: GameDef) -> str:
-    """A definition as the competition's programs read it."""
+    """A definition in the format of the competition."""
     game, seats = definition.game, len(definition.posts)
     lines = ["GAMEDEF", game.betting, f"numPlayers = {seats}", "numRounds = 4"]
     lines += [f"stack = {' '.join(map(str, definition.stacks))}"]
@@ -143,8 +143,8 @@ def gamedef_text(definition: GameDef) -> str:
     return "\n".join(lines) + "\n"
 
 
-#: The definitions that ship, by the names of their files: the competition's own games, and the like
-#: for 6 and 9 seats.
+#: The definitions in this package by file name: the games of the competition, and similar ones for
+#: 6 and 9 seats.
 SHIPPED_TEXTS = {
     file.name: file.read_text("utf-8")
     for file in sorted((files("cbr_logs") / "games").iterdir(), key=lambda file: file.name)

@@ -1,4 +1,4 @@
-"""The IRC poker database: months of play on a channel, each a folder of files that go together.
+"""Reader of the IRC poker database: one folder of related files for each channel and month.
 
     holdem1/199906/hdb           928000001 1 35840 2  2/20 0/0 0/0 1/30  6h 2c 5h
     holdem1/199906/hroster       928000001 2 ann bob
@@ -6,8 +6,9 @@
     holdem1/199906/pdb/pdb.bob   bob 928000001 2 2 Bk f - -   870 10  0
 
 `hdb` has a line for each hand, `hroster` its players, and `pdb.NAME` what a player did in each of
-his hands; the timestamp joins them. No amounts are logged, so only fixed limit can be read: there
-the stakes follow from the channel. A hand whose lines are missing, cut or at odds is skipped.
+his hands; the timestamp joins them. Bet amounts are not logged, so only fixed limit can be read,
+where the stakes follow from the channel. A hand whose lines are missing, truncated or inconsistent
+is skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from cbr_logs.irc_files import LONGEST, file_in
 
 @dataclass(frozen=True)
 class _Channel:
-    """What is played on a channel, as it stands in a hand's text."""
+    """The game of a channel, as bytes for `Hand.text`."""
 
     text: bytes
     blinds: tuple[int, int]
@@ -39,7 +40,8 @@ class _Channel:
 
 
 def _limit(small_bet: int) -> _Channel:
-    """Blinds of half a small bet and of one. There are raises beyond any cap in the logs."""
+    """A limit game with blinds of half a small bet and one small bet. It has no cap, because the
+    logs have raises beyond any cap."""
     half = small_bet // 2
     game = game_text(Game("limit", half, small_bet, cap=None))
     blinds = half, small_bet
@@ -53,24 +55,24 @@ _GAMES = {
 }
 _HDB = re.compile(rb"^[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+/\d+[ \t]", re.MULTILINE)
 _CARDS = frozenset(f"{rank}{suit}".encode() for rank in "23456789TJQKA" for suit in "cdhs")
-#: Lines of hdb that are joined with the others at a time.
+#: Lines of hdb that are joined with the other files in one step.
 _CHUNK = 4096
 _SEATS = "ABCDEFGHIJ"
-#: The positions at a table of so many players, as they are written.
+#: The positions at a table as the database writes them, by number of players.
 _POSITIONS = {
     b"%d" % count: [b"%d" % position for position in range(1, count + 1)]
     for count in range(2, MOST_SEATS + 1)
 }
-#: Fields of a line of hdb: eight, and the cards of the board.
+#: Possible numbers of fields in a line of hdb: eight, and the cards of the board.
 _DEALT = frozenset(8 + cards for cards in BOARD_CARDS)
-#: Fields of a line of pdb: without and with cards.
+#: Numbers of fields in a line of pdb: without and with cards.
 _UNSHOWN = 11
 _FIELDS = frozenset((_UNSHOWN, _UNSHOWN + 2))
-#: Streets that are reached with so many cards on the board.
+#: Number of streets reached, by the number of cards on the board.
 _REACHED = {cards: street + 1 for street, cards in enumerate(BOARD_CARDS)}
 _LETTERS = {"k": "c", "c": "c", "b": "r", "r": "r", "f": "f", "Q": "f", "K": "f"}
 
-#: What a hand is made of: the channel, its line of hdb, its lines of hroster and of pdb.
+#: The parts of a hand: the channel, its line of hdb, its lines of hroster and of pdb.
 _Joined = tuple[str, bytes, bytes, bytes]
 
 
@@ -78,9 +80,9 @@ _Joined = tuple[str, bytes, bytes, bytes]
 
 
 def _can_read(path: Path, head: bytes) -> bool:
-    """Whether this is a list of hands, or one of the files that go with it.
+    """Whether this is a list of hands (hdb), or one of the files that belong to one.
 
-    There are thousands of those in a month: for them it costs no more than looking for the list.
+    A month has thousands of the latter, so for them only the existence of hdb is checked.
     """
     name = plain_name(path)
     if name == "hdb":
@@ -96,7 +98,7 @@ def _month(path: Path) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Channel, month and name: every month's files are called the same.
+    """Channel, month and name, since the files of every month have the same names.
 
     >>> _identity(Path("/data/h1-nobots/199911/hdb.gz"))
     'h1-nobots/199911/hdb'
@@ -128,7 +130,7 @@ def _read(path: Path) -> Iterator[Raw | Skipped]:
 
 
 def _numbered(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, bytes | str]]:
-    """The lines that are not blank by number; for one that cannot be had, the reason."""
+    """The lines that are not blank with their numbers; for an unreadable line, the reason."""
     number = 0
     try:
         for number, line in lines:
@@ -144,9 +146,9 @@ def _numbered(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, 
 
 
 def parse(data: _Joined) -> str:
-    """The `Hand.text` of the hand that joined lines are about; `BadValue` if they are not one hand.
+    """The `Hand.text` of joined lines; `BadValue` if they are not one consistent hand.
 
-    Compiled code does it where all is in order; else this finds out what is not.
+    Compiled code converts consistent hands; the slow path gives the reason for all others.
     """
     from cbr_logs.irc_fast import fast_text  # compiled, and most commands read no logs
 
@@ -157,7 +159,7 @@ def parse(data: _Joined) -> str:
 
 
 def parse_slowly(data: _Joined) -> str:
-    """The same by Python alone, with the reason where it is no hand."""
+    """The same in pure Python; the `BadValue` says what is wrong with the hand."""
     channel, line, roster, lines = data
     dealt = line.split()
     if len(dealt) not in _DEALT or not dealt[0].isdigit():
@@ -190,7 +192,7 @@ def _text(text: bytes) -> str:
 
 
 def _seated(players: list[list[bytes]], count: bytes, roster: bytes) -> list[list[bytes]]:
-    """The players' lines in the order of their seats, if they are those of all the players."""
+    """The players' lines in the order of their seats; `BadValue` unless each player has one."""
     listed = roster.split()
     if _FIELDS.issuperset(map(len, players)) and listed[1:2] == [count]:
         seated = {fields[3]: fields for fields in players}
@@ -205,7 +207,7 @@ def _seated(players: list[list[bytes]], count: bytes, roster: bytes) -> list[lis
 
 
 def _trouble(players: list[list[bytes]], count: bytes, roster: bytes) -> str:
-    """Why lines are not those of all the players."""
+    """Why the lines are not one for each player."""
     listed = roster.split()
     if count not in _POSITIONS:
         return f"{_text(count)} players; a table has 2 to {MOST_SEATS}"
@@ -233,7 +235,7 @@ def _trouble(players: list[list[bytes]], count: bytes, roster: bytes) -> str:
 
 
 def _bad_line(fields: list[bytes], first: bytes) -> str:
-    """Why a line of pdb is none."""
+    """Why a line of pdb is invalid."""
     if not fields:
         return f"no line for player {_text(first)!r}, nor for any other"
     what = "is cut off" if len(fields) < max(_FIELDS) else "holds more than one record"
@@ -241,18 +243,18 @@ def _bad_line(fields: list[bytes], first: bytes) -> str:
 
 
 def _verify_end(pair: bytes, players: int, put: int, won: int) -> None:
-    """Whether as many came to the end, and for as many chips, as hdb says."""
-    told = pair.split(b"/")
-    if len(told) != 2 or not all(part.isdigit() for part in told):
+    """Check the players left at the end and the pot against hdb."""
+    listed = pair.split(b"/")
+    if len(listed) != 2 or not all(part.isdigit() for part in listed):
         raise BadValue(f"{_text(pair)!r} in hdb is not players and pot")
-    if int(told[0]) != players:
-        raise BadValue(f"{int(told[0])} players were in at the end, by their actions {players}")
-    if not int(told[1]) == put == won:
-        raise BadValue(f"the pot is {int(told[1])}, but {put} were put in and {won} won")
+    if int(listed[0]) != players:
+        raise BadValue(f"hdb has {int(listed[0])} players at the end, actions leave {players}")
+    if not int(listed[1]) == put == won:
+        raise BadValue(f"the pot is {int(listed[1])}, but {put} were put in and {won} won")
 
 
 def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:
-    """The cards that each player showed; `BadValue` if they or the board's are no cards."""
+    """The cards that each player showed; `BadValue` if one of them or of the board is no card."""
     known = [*board]
     holes = []
     for fields in seats:
@@ -268,7 +270,7 @@ def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:
 
 
 def _posts(blinds: Sequence[bool], game: _Channel) -> bytes:
-    """What was posted: two blinds, or a full one by the first seat alone."""
+    """The posts of all seats: two blinds, or one full blind of the first seat."""
     if not blinds[0] or sum(blinds) > 1 + blinds[1]:
         posted = ", ".join(str(seat + 1) for seat, blind in enumerate(blinds) if blind)
         raise BadValue(f"blinds are posted by positions {posted or 'none'}; it must be 1, or 1, 2")
@@ -276,9 +278,9 @@ def _posts(blinds: Sequence[bool], game: _Channel) -> bytes:
 
 
 def _actions(moves: Sequence[tuple[Any, ...]], blinds: int, board: int) -> bytes:
-    """All actions in their order: each player's first of a street, then the second ones, ...
+    """All actions in order of play: each player's first action of a street, then the second, ...
 
-    Before the flop those who posted come last.
+    Before the flop the players who posted a blind come last.
     """
     first, *firsts, more, more_flop, more_turn, more_river = moves
     streets = [b"".join(first[blinds:] + first[:blinds]), *map(b"".join, firsts)]
@@ -292,12 +294,12 @@ def _actions(moves: Sequence[tuple[Any, ...]], blinds: int, board: int) -> bytes
         streets[3] += _in_turn(more_river)
     reached = _REACHED[board]
     if any(streets[reached:]):
-        raise BadValue(f"the betting goes on when the board has {board} cards")
+        raise BadValue(f"the betting goes on after the last street of a board of {board} cards")
     return b"/".join(streets[:reached])
 
 
 def _in_turn(players: Sequence[Sequence[bytes]]) -> bytes:
-    """Everybody's first, then everybody's second and so on.
+    """The first action of each player, then the second of each, and so on.
 
     >>> _in_turn([[b"Cc", b"Cf"], [], [b"Br"]])
     b'CcBrCf'
@@ -307,13 +309,13 @@ def _in_turn(players: Sequence[Sequence[bytes]]) -> bytes:
 
 @lru_cache(maxsize=1 << 15)
 def _moves(seat: str, *streets: bytes) -> tuple[bool | bytes | Sequence[bytes], ...]:
-    """Whether a player posted, whether he was out at the end, his first action on each of the four
-    streets, and the others on each of the streets.
+    """Whether a player posted a blind, whether he was out at the end, his first action on each of
+    the four streets, and his further actions on each of them.
 
     >>> _moves("A", b"Bc", b"kr", b"bA", b"-")
     (True, False, b'Ac', b'Ac', b'Ar', b'', (), (b'Ar',), (), ())
 
-    Who leaves (`Q`, or is made to: `K`) folds by it, unless he has folded.
+    Leaving the table (`Q`, or `K` for kicked) is a fold, unless the player has folded before.
 
     >>> _moves("C", b"c", b"KQ", b"-", b"-")[:6], _moves("D", b"f", b"Q", b"-", b"-")[:6]
     ((False, True, b'Cc', b'Cf', b'', b''), (False, True, b'Df', b'', b'', b''))

@@ -1,7 +1,6 @@
-"""Hands of the IRC poker database whose lines agree, turned into our text by compiled code.
+"""Fast path for the IRC poker database: converts consistent hands to `Hand.text` in compiled code.
 
-Whatever is not in order is left to `irc`, which knows how to say what is wrong: here nothing is
-refused, it is only not done.
+For any other hand it returns None, and the slow path in `irc` finds the reason and reports it.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.compiled import put_byte, put_bytes, put_whole
 
-#: Fields that a line may have: of hdb 13, of hroster 12, of pdb 13.
+#: Most fields of a line: 13 in hdb, 12 in hroster, 13 in pdb.
 _MOST_FIELDS = 13
-#: Actions of one player on one street, which only wars of raises come near.
+#: Most actions of one player on one street; only very long raising wars come near.
 _MOST_MOVES = 60
 _UNSHOWN = 11
-#: Fields of a player's line: the stack before the hand, what was paid in, and what was won.
+#: Fields of a player's line: the stack before the hand, the chips put in, and the chips won.
 _STACK, _PAID, _WON = 8, 9, 10
 
 _TAB, _LINE, _COMMA, _MINUS, _SLASH = (ord(sign) for sign in "\t\n,-/")
 _ZERO, _NINE, _A = (ord(sign) for sign in "09A")
 _FOLD, _CALL, _RAISE = (ord(sign) for sign in "fcr")
-#: What a letter of the log is: an action of ours, or 1 a blind, 2 all in, 3 gone.
+#: The meaning of each letter of the log: one of our action letters, or one of these codes.
 _BLIND, _ALL_IN, _GONE = 1, 2, 3
 _MEANS = np.zeros(256, np.uint8)
 for _letters, _meaning in (("kc", _CALL), ("br", _RAISE), ("f", _FOLD), ("QK", _GONE)):
@@ -41,7 +40,7 @@ _room = np.empty(1 << 15, np.uint8)
 def fast_text(
     line: bytes, roster: bytes, lines: bytes, game: bytes, blinds: tuple[int, int]
 ) -> str | None:
-    """The text of a hand by its lines of hdb, hroster and pdb, or None if they are not in order."""
+    """The text of a hand from its lines of hdb, hroster and pdb; None if they are inconsistent."""
     text = b"\n".join((line, roster, lines))
     if len(text) > len(_room) // 8:
         return None
@@ -51,9 +50,9 @@ def fast_text(
 
 
 class _Hand(NamedTuple):
-    """The lines of a hand: where the fields of its line of hdb begin (`first`) and end (`last`),
-    how many seats and board cards there are, where the fields of each seat's line of pdb begin and
-    end (`starts`, `ends` [seats, fields]), and whether the seat's cards were shown."""
+    """The lines of a hand: positions where the fields of its line of hdb begin (`first`) and end
+    (`last`), the numbers of seats and board cards, positions where the fields of each seat's line
+    of pdb begin and end (`starts`, `ends` [seats, fields]), and whether the seat showed cards."""
 
     text: Any
     first: Any
@@ -67,7 +66,8 @@ class _Hand(NamedTuple):
 
 @njit
 def _fields(text: Any, i: Any, first: Any, last: Any) -> Any:
-    """Where the fields of a line are; how many (-1: too many), and where the next line begins."""
+    """Find the fields of a line; returns their number (-1: too many) and the start of the next
+    line."""
     count = 0
     while i < len(text) and text[i] != _LINE:
         if text[i] == 32 or 9 <= text[i] <= 13:
@@ -87,7 +87,7 @@ def _fields(text: Any, i: Any, first: Any, last: Any) -> Any:
 
 @njit
 def _number(text: Any, first: Any, last: Any) -> Any:
-    """A whole number; -1 if it is none."""
+    """A non-negative integer; -1 if the text is not one."""
     if first == last or last - first > 12:
         return np.int64(-1)
     found = np.int64(0)
@@ -115,7 +115,7 @@ def _card(text: Any, first: Any, last: Any) -> Any:
 
 @njit
 def _convert(text: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
-    """Write the hand into `out`; its length, or 0 if something is not in order."""
+    """Write the hand into `out`; returns its length, or 0 if the lines are inconsistent."""
     first = np.empty(_MOST_FIELDS, np.int64)
     last = np.empty(_MOST_FIELDS, np.int64)
     count, i = _fields(text, 0, first, last)
@@ -159,7 +159,7 @@ def _convert(text: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
 @njit
 def _read_players(hand: Any, i: Any, r_first: Any, r_last: Any) -> Any:
     """Fill starts, ends and shown of a hand from the lines of its players, which begin at i; false
-    if one is not in order. `r_first` and `r_last` are the fields of the roster."""
+    if one is inconsistent. `r_first` and `r_last` are the positions of the roster's fields."""
     text, _first, _last, seats, _board, starts, ends, shown = hand
     p_first = np.empty(_MOST_FIELDS, np.int64)
     p_last = np.empty(_MOST_FIELDS, np.int64)
@@ -185,7 +185,8 @@ def _read_players(hand: Any, i: Any, r_first: Any, r_last: Any) -> Any:
 
 @njit
 def _play(text: Any, seat: Any, starts: Any, ends: Any, moves: Any, counts: Any) -> Any:
-    """A player's actions by street; whether he posted, and is out at the end; -1: not in order."""
+    """Write a player's actions by street; returns whether he posted a blind and whether he is out
+    at the end, or -1 if the actions are invalid."""
     posted = False
     out = False
     all_in = False
@@ -215,8 +216,8 @@ def _play(text: Any, seat: Any, starts: Any, ends: Any, moves: Any, counts: Any)
 
 @njit
 def _write(hand: Any, at_end: Any, pot: Any, game: Any, small: Any, big: Any, out: Any) -> Any:
-    """Write the hand into `out`; its length, or 0 if something is not in order. By its line of hdb
-    so many players are in at the end, and so much is in the pot."""
+    """Write the hand into `out`; returns its length, or 0 if the lines are inconsistent. `at_end`
+    and `pot` are the players left at the end and the pot by the line of hdb."""
     text, first, last, seats, board, starts, ends, _shown = hand
     moves = np.empty((4, seats, _MOST_MOVES), np.uint8)
     counts = np.zeros((4, seats), np.int64)
@@ -257,8 +258,8 @@ def _write(hand: Any, at_end: Any, pot: Any, game: Any, small: Any, big: Any, ou
 
 @njit
 def _read_actions(hand: Any, at_end: Any, pot: Any, moves: Any, counts: Any) -> Any:
-    """The actions of all players into moves [4, seats, ..] and counts [4, seats]; whether the
-    second posted a blind, or -1 if something is not in order or the amounts do not add up."""
+    """Write the actions of all players into moves [4, seats, ..] and counts [4, seats]; returns
+    whether the second seat posted a blind, or -1 if actions or amounts are inconsistent."""
     text, _first, _last, seats, _board, starts, ends, _shown = hand
     blinds = 0
     second = 0
@@ -286,7 +287,7 @@ def _read_actions(hand: Any, at_end: Any, pot: Any, moves: Any, counts: Any) -> 
 
 @njit
 def _write_cards(hand: Any, out: Any, at: Any) -> Any:
-    """Write the holes and the board; where they end, or -1 if a card is none."""
+    """Write hole cards and board; returns the position after them, or -1 if a card is invalid."""
     text, first, last, seats, board, starts, ends, shown = hand
     for seat in range(seats):
         if shown[seat]:
@@ -302,12 +303,12 @@ def _write_cards(hand: Any, out: Any, at: Any) -> Any:
 
 @njit
 def _write_actions(moves: Any, counts: Any, reached: Any, second: Any, out: Any, at: Any) -> Any:
-    """Write the actions of the streets that were reached, in turn round the table."""
+    """Write the actions of the streets that were reached, in order of play."""
     seats = counts.shape[1]
     for street in range(reached):
         if street:
             at = put_byte(_SLASH, out, at)
-        # Before the flop those who posted come last.
+        # Before the flop the players who posted a blind come last.
         begin = 1 + second if street == 0 else 0
         for turn in range(counts[street].max()):
             for place in range(seats):

@@ -1,10 +1,10 @@
-"""Where the files of a month of the IRC poker database are."""
+"""Finds the files of a month of the IRC poker database."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-#: No line of the database comes near this; longer ones are damage.
+#: Most characters of a line; no intact line comes near this.
 LONGEST = 1024
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 

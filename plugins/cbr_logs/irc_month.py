@@ -1,4 +1,4 @@
-"""The lines of a month of the IRC poker database, joined hand by hand by their timestamps."""
+"""Joins the lines of a month of the IRC poker database by the timestamp of the hand."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
 from cbr_logs.irc_files import LONGEST, file_in
 
-#: Several times what a month has; together with its index it is below 1 GB.
+#: Several times the size of a real month; text and index together stay below 1 GB.
 _MOST_BYTES, _MOST_LINES = 400_000_000, 8_000_000
-#: Timestamps have 9 or 10; more than these do not fit into 64 bits.
+#: Timestamps have 9 or 10 digits; more than 18 would not fit into 64 bits.
 _MOST_DIGITS, _NO_STAMP = 18, -1
 
 
 class Month:
-    """The files of a month, in which the lines of a hand can be found.
+    """Index of a month's files, which gives the lines of each hand.
 
     `BadValue` if no hand of the month can be read.
     """
@@ -46,10 +46,11 @@ class Month:
     def hands(
         self, chunk: Sequence[tuple[int, bytes | str]], offset: int
     ) -> Iterator[Raw | Skipped]:
-        """What numbered lines of hdb give, each a hand with its other lines or a reason."""
+        """For each numbered line of hdb, the hand with its lines of the other files, or the reason
+        to skip it."""
         stamps = np.array([_stamp(line) for _, line in chunk], np.int64)
         hands = self._dealt.counts(stamps)
-        stamps[hands > 1] = _NO_STAMP  # so that no line is taken twice, however often it is asked
+        stamps[hands > 1] = _NO_STAMP  # so that no line is used for two hands
         rosters, players = self._rosters.find(stamps), self._players.find(stamps)
         found = zip(chunk, stamps.tolist(), hands.tolist(), rosters, players, strict=True)
         for (number, line), stamp, count, roster, played in found:
@@ -70,10 +71,10 @@ def _stamp(line: bytes | str) -> int:
 
 
 class _Lines:
-    """The lines of files, found by a timestamp that is one of their first fields.
+    """The lines of files, indexed by the timestamp in one of their first fields.
 
-    The text stays as one piece, with a sorted index beside it: a Python object for each of
-    millions of lines would take several times the room.
+    The text is stored in one piece with a sorted index: a Python object for each of millions of
+    lines would take several times the memory.
     """
 
     def __init__(self, paths: Sequence[Path], field: int) -> None:
@@ -94,7 +95,7 @@ class _Lines:
         return last - np.searchsorted(self._stamps, stamps)
 
     def find(self, stamps: NDArray[np.int64]) -> Iterator[bytes]:
-        """The lines with each of these timestamps; more than a hand can have are not all given."""
+        """The lines with each of these timestamps, one more than a hand can have at most."""
         first = np.searchsorted(self._stamps, stamps)
         count = np.minimum(self.counts(stamps), MOST_SEATS + 1)
         text, ends = _gather(self._bytes, self._starts, self._lengths, first, count)
@@ -105,9 +106,9 @@ class _Lines:
 
 
 def _text_of(paths: Sequence[Path]) -> bytearray:
-    """The files one after the other, each ending in a line's end, as far as they can be read.
+    """The files concatenated, each ending with a newline, as far as they can be read.
 
-    What a damaged file does not give is missed when a hand needs it.
+    Lines lost in a damaged file are reported when a hand needs them.
     """
     text = bytearray()
     for path in paths:
@@ -118,7 +119,7 @@ def _text_of(paths: Sequence[Path]) -> bytearray:
                     if len(text) > _MOST_BYTES:
                         raise BadValue(
                             f"the month has more than {_MOST_BYTES:,} bytes in {path.name} "
-                            f"and what comes before it"
+                            f"and the files before it"
                         )
         except BROKEN:
             pass
@@ -128,7 +129,7 @@ def _text_of(paths: Sequence[Path]) -> bytearray:
 
 
 def _scan_lines(text: Any, field: Any, stamps: Any, starts: Any, lengths: Any) -> Any:
-    """Fill in the lines whose field of this number (from 0) is a timestamp; how many there are."""
+    """Index the lines whose field of this number (from 0) is a timestamp; returns their number."""
     kept = 0
     start = 0
     for end in range(len(text)):
@@ -155,7 +156,8 @@ def _scan_lines(text: Any, field: Any, stamps: Any, starts: Any, lengths: Any) -
 
 
 def _gather_lines(text: Any, starts: Any, lengths: Any, first: Any, count: Any) -> Any:
-    """Spans of lines one after the other, every line with its end, and where each span ends."""
+    """Concatenated spans of lines, each line with its newline, and the position where each span
+    ends."""
     room = len(first)
     for i in range(len(first)):
         for place in range(first[i], first[i] + count[i]):

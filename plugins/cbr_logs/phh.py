@@ -1,4 +1,6 @@
-"""Hand histories in the PHH format (TOML): `.phh` with one hand, `.phhs` with a section for each.
+"""Reader of hand histories in the PHH format (TOML).
+
+A `.phh` file has one hand, a `.phhs` file a section for each hand:
 
     [1]
     variant = 'NT'
@@ -8,8 +10,9 @@
     starting_stacks = [50.20, 75.75]
     actions = ['d dh p1 ????', 'd dh p2 ????', 'p2 cbr 1.50', 'p1 f']
 
-p1 posts 0.50. A TOML reader takes half a millisecond for a hand, so one in the usual form is read
-by compiled code (`phh_fast`), and only the others by `tomllib`.
+Here p1 posts 0.50: with two players, antes and blinds are listed in reverse. A TOML parser takes
+half a millisecond for a hand, so hands in the usual form are read by compiled code (`phh_fast`),
+and only the others by `tomllib`.
 """
 
 from __future__ import annotations
@@ -37,10 +40,10 @@ BETS = {"FT": ("small_bet", "big_bet"), "NT": ("min_bet",)}
 _NUMBERS = ("antes", "blinds_or_straddles", "starting_stacks", "finishing_stacks")
 _AMOUNTS = ("min_bet", "small_bet", "big_bet")
 _TEXTS = ("actions", "players")
-#: Our own field: a hand's game where the other fields do not tell all of it.
+#: Our own field: the game of a hand, written where the other fields do not determine it.
 GAME = "_cbr_game"
 
-#: Stacks that the log does not know, in big bets: more than can be lost in a hand.
+#: The stack in big bets where the log has none: more than can be lost in a hand.
 _DEEP = 10_000
 _UNKNOWN_STACK = {"inf", "+inf"}
 
@@ -87,7 +90,7 @@ _STRINGS = ("variant", "hand", GAME)
 def read_toml(text: str) -> dict[str, Any]:
     """The fields of a hand in any form that TOML allows."""
     try:
-        # Floats stay as they are written: they become whole chips.
+        # Floats stay text, so that they convert exactly to whole chips.
         given = tomllib.loads(text, parse_float=str)
     except (ValueError, RecursionError) as error:
         raise BadValue(f"the hand is not in TOML: {error}") from None
@@ -116,7 +119,7 @@ def _list(value: object, key: str) -> list[Any]:
 
 
 def _number(value: object, key: str) -> str:
-    """A number as its decimals, without signs that only TOML has."""
+    """A number as plain decimal text, without an exponent or underscores."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise BadValue(f"{key} has {str(value)[:40]!r}, which is not a number")
     text = str(value)
@@ -129,7 +132,7 @@ def _number(value: object, key: str) -> str:
     return text.replace("_", "")
 
 
-#: What an action string says: nothing, cards dealt or shown, a fold or call, a raise.
+#: Kinds of action strings: no action, hole or board cards dealt, cards shown, fold or call, raise.
 _NOTHING, _HOLE, _BOARD, _SHOW, _MOVE, _RAISE = range(6)
 _SEATS = {f"p{seat + 1}": seat for seat in range(MOST_SEATS)}
 _LETTERS = "ABCDEFGHIJ"
@@ -140,7 +143,7 @@ _STREET = {2 * cards: street for street, cards in enumerate(BOARD_CARDS)}
 
 @lru_cache(maxsize=1 << 16)
 def _action(text: str) -> tuple[int, int, str]:
-    """What an action string says, whose seat it is, and the cards, move or amount."""
+    """The kind of an action string, the seat, and the cards, move or amount."""
     match text.partition("#")[0].split():
         case [player, "f"] if player in _SEATS:
             return _MOVE, _SEATS[player], _letter(player) + "f"
@@ -168,7 +171,7 @@ def _letter(player: str) -> str:
 
 
 def _hand(fields: Mapping[str, Any]) -> Hand:
-    """The hand that fields of PHH describe."""
+    """The hand with these PHH fields."""
     variant = _needed(fields, "variant")
     if variant not in BETTING:
         raise BadValue(f"variant is {variant[:40]!r}; FT and NT are hold'em with limit and without")
@@ -219,9 +222,9 @@ def _hand(fields: Mapping[str, Any]) -> Hand:
 
 
 def verify_unit(unit: int) -> None:
-    """Whether chips are decimals of the currency."""
+    """Check that one unit of the currency is a power of ten of chips."""
     if len(str(unit)) > MOST_PLACES + 1 or str(unit).rstrip("0") != "1":
-        raise BadValue(f"{unit} chips to one of the currency, which gives no decimals")
+        raise BadValue(f"{unit} chips to one of the currency, which must be a power of ten")
 
 
 def _needed(fields: Mapping[str, Any], key: str) -> Any:
@@ -238,12 +241,12 @@ def _line(number: str) -> str:
 
 @lru_cache(maxsize=1000)
 def game_of(variant: str, bets: tuple[int, ...], posts: tuple[int, ...]) -> Game:
-    """The game by its bets and what was posted. Logs do not say how many raises are allowed."""
+    """The game, from its bets and posts; without a cap, since logs do not name one."""
     big = bets[0]
     if min(bets) <= 0:
         raise BadValue(f"bets are {list(bets)} chips; they must be above 0")
     blinds = sorted(post for post in posts if post > 0)
-    # Where one blind was posted, it is the big one.
+    # A single blind is the big one.
     small = min(blinds[0], big) if len(blinds) > 1 else 0
     if variant == "NT":
         return Game("nolimit", small, big)
@@ -251,8 +254,8 @@ def game_of(variant: str, bets: tuple[int, ...], posts: tuple[int, ...]) -> Game
 
 
 def _play(actions: Sequence[str], seats: int) -> tuple[list[str], str, str, list[str]]:
-    """The cards of the seats as far as known, the board, the actions as a hand has them but with
-    %d for the amounts of raises, and those amounts."""
+    """The known hole cards by seat, the board, the actions as in `Hand.actions` but with %d for the
+    amounts of raises, and those amounts."""
     held = [""] * seats
     shown = {}
     board = ""
@@ -274,7 +277,7 @@ def _play(actions: Sequence[str], seats: int) -> tuple[list[str], str, str, list
             moves.append(what)
         elif kind == _HOLE:
             if seat >= seats:
-                raise BadValue(f"p{seat + 1} is dealt cards, and there are {seats} players")
+                raise BadValue(f"p{seat + 1} is dealt cards, but there are {seats} players")
             held[seat] += what
         elif kind == _BOARD:
             board += what
@@ -301,7 +304,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _whole(cards: str) -> bool:
-    """Whether these are two cards that are known; of one alone no use is made."""
+    """Whether these are two known cards; a single known card is not used."""
     return len(cards) == 4 and "?" not in cards
 
 
@@ -315,14 +318,14 @@ def _above_zero(amount: str, unit: int) -> int:
 def _result(
     finishing: Sequence[str] | None, stacks: Sequence[int], unit: int
 ) -> list[float] | None:
-    """What each seat won or lost, if the log has the stacks after the hand."""
+    """Chips won or lost by each seat; None if the log lacks the stacks after the hand."""
     if finishing is None or _UNKNOWN_STACK.intersection(finishing):
         return None
     if len(finishing) != len(stacks):
         raise BadValue(f"{len(finishing)} finishing_stacks for {len(stacks)} starting_stacks")
     if unit == 1 and "".join(finishing).isdecimal():
         return [int(end) - stack for end, stack in zip(finishing, stacks, strict=True)]
-    # Pots may be split more finely than bets are made.
+    # A split pot may need more decimals than the bets have.
     fine = max(unit, unit_for(finishing, 2 * MOST_PLACES))
     parts = fine // unit
     won = [chips(end, fine) - parts * stack for end, stack in zip(finishing, stacks, strict=True)]

@@ -1,4 +1,4 @@
-"""Actions and amounts in the usual form of PHH, read by compiled code (see `phh_fast`)."""
+"""Compiled parser of PHH actions and amounts in their usual form (see `phh_fast`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _QUOTE, _HASH, _ASK, _SPACE, _COMMA = (ord(sign) for sign in "'#? ,")
 _OPEN, _CLOSE, _MINUS, _POINT, _SLASH = (ord(sign) for sign in "[]-./")
 _ZERO, _NINE, _A = (ord(sign) for sign in "09A")
 _D, _P, _F, _C, _B, _R, _S, _M, _H = (ord(sign) for sign in "dpfcbrsmh")
-#: More than can be whole chips; such hands are left to others.
+#: Most digits of an amount; hands with more are left to `phh`.
 _MOST_DIGITS = 14
 
 
 class Played(NamedTuple):
-    """What a list of actions comes to: the moves as our text has them, the letters of the holes
-    [seats, 4] and of the board [10], how many letters of the board are `shown` [1], and the most
-    `decimals` [1] of an amount."""
+    """Output of `play`: the moves as in `Hand.text`, the letters of the hole cards [seats, 4] and
+    of the board [10], the number of board letters `shown` [1], and the largest number of `decimals`
+    [1] of an amount."""
 
     moves: Any
     holes: Any
@@ -31,7 +31,8 @@ class Played(NamedTuple):
 
 @njit
 def amount_at(text: Any, i: Any, stop: Any) -> Any:
-    """A decimal as a whole number, how many decimals it has (-1 if it is none), where it ends."""
+    """A decimal number as an integer, its number of decimals (-1 if it is not a number), and the
+    position after it."""
     sign = np.int64(1)
     if i < stop and text[i] == _MINUS:
         sign = np.int64(-1)
@@ -57,9 +58,9 @@ def amount_at(text: Any, i: Any, stop: Any) -> Any:
 
 @njit
 def play(text: Any, i: Any, stop: Any, played: Any) -> Any:
-    """Cards and moves of a list of actions; the length of the moves, -1 if one is not usual.
+    """Parse a list of actions; returns the length of the moves, or -1 if one is not in usual form.
 
-    Raises are written with the decimals given; where they have more, `decimals` says so afterwards.
+    Raises are written with `played.decimals` decimals, which is increased where one has more.
     """
     if text[i] != _OPEN or text[stop - 1] != _CLOSE:
         return -1
@@ -69,7 +70,7 @@ def play(text: Any, i: Any, stop: Any, played: Any) -> Any:
     at = 0
     cards = 0
     street = 0
-    on_board = 0  # cards when the last player acted
+    on_board = 0  # board letters when the last player acted
     while i < stop - 1:
         a, end, i = _quoted(text, i, stop)
         if end - a < 4:
@@ -105,8 +106,8 @@ def play(text: Any, i: Any, stop: Any, played: Any) -> Any:
 
 @njit
 def _quoted(text: Any, i: Any, stop: Any) -> Any:
-    """Where the next action of a list begins and ends, and where the one after it begins; an empty
-    one if the list is not in the usual form."""
+    """Start and end of the next action of a list, and the start of the one after it; the action is
+    empty if the list is not in the usual form."""
     nothing = i, i, stop
     if text[i] != _QUOTE:
         return nothing
@@ -127,7 +128,8 @@ def _quoted(text: Any, i: Any, stop: Any) -> Any:
 
 @njit
 def _deal(text: Any, a: Any, end: Any, holes: Any, board: Any, cards: Any) -> Any:
-    """Cards dealt, `d dh p1 AhKs` or `d db Ah5sAc`; the letters of the board, -1 if not usual."""
+    """Parse dealt cards, `d dh p1 AhKs` or `d db Ah5sAc`; returns the number of board letters, or
+    -1 if not in usual form."""
     size = end - a
     if text[a + 1] != _SPACE or text[a + 2] != _D or text[a + 4] != _SPACE:
         return -1
@@ -157,7 +159,8 @@ def _deal(text: Any, a: Any, end: Any, holes: Any, board: Any, cards: Any) -> An
 
 @njit
 def _show(text: Any, a: Any, end: Any, hole: Any) -> Any:
-    """Cards shown, `sm`, `sm -`, `sm AhKs` or `sm ????`, into hole [4]; false if not usual."""
+    """Parse shown cards, `sm`, `sm -`, `sm AhKs` or `sm ????`, into hole [4]; false if not in usual
+    form."""
     if end - a < 2 or text[a + 1] != _M:
         return False
     if end - a == 2 or (end - a == 4 and text[a + 3] == _MINUS and text[a + 2] == _SPACE):
@@ -176,7 +179,8 @@ def _show(text: Any, a: Any, end: Any, hole: Any) -> Any:
 
 @njit
 def _act(text: Any, a: Any, end: Any, decimals: Any, moves: Any, at: Any) -> Any:
-    """Write an action, `f`, `cc` or `cbr 40`, into the moves; where it ends, -1 if not usual."""
+    """Write an action, `f`, `cc` or `cbr 40`, into the moves; returns the position after it, or -1
+    if not in usual form."""
     if text[a] == _F and end - a == 1:
         return put_byte(_F, moves, at)
     if text[a] != _C:
@@ -196,7 +200,7 @@ def _act(text: Any, a: Any, end: Any, decimals: Any, moves: Any, at: Any) -> Any
 
 @njit
 def _seat(text: Any, i: Any, stop: Any) -> Any:
-    """The seat of `p3 `, and where what follows begins; -1 if it is none."""
+    """The seat of `p3 ` (-1 if it is not a seat), and the position after it."""
     if text[i] != _P or i + 1 >= stop or not _ZERO < text[i + 1] <= _NINE:
         return np.int64(-1), i
     seat = np.int64(text[i + 1]) - _ZERO

@@ -1,8 +1,7 @@
-"""Hands in the usual form of PHH turned into our text by compiled code.
+"""Fast path for PHH: converts hands in the usual form to `Hand.text` in compiled code.
 
 The usual form has one `key = value` in a line, strings in single quotes, amounts as decimals and no
-comments. Whatever is not quite that is left to `phh`, which also knows how to say what is wrong:
-here nothing is refused, it is only not done.
+comments. For any other hand it returns None, and `phh` reads the hand or reports what is wrong.
 """
 
 from __future__ import annotations
@@ -75,8 +74,8 @@ def fast_text(data: bytes) -> str | None:
 
 
 class _Money(NamedTuple):
-    """The amounts of a hand as whole numbers, with so many decimal `digits`: `numbers` [4, 10] are
-    stacks, posts, antes and finishing stacks, `bets` [2] the small and the big bet."""
+    """The amounts of a hand as integers with `digits` decimals: `numbers` [4, 10] are stacks,
+    posts, antes and finishing stacks, `bets` [2] the small and the big bet."""
 
     limit: Any
     seats: Any
@@ -87,7 +86,7 @@ class _Money(NamedTuple):
 
 @njit
 def _convert(text: Any, out: Any) -> Any:
-    """Write the hand into `out`; its length, or 0 if the text is not in the usual form."""
+    """Write the hand into `out`; returns its length, or 0 if it is not in the usual form."""
     start = np.full(len(_KEY_LENGTHS), -1, np.int64)
     stop = np.full(len(_KEY_LENGTHS), -1, np.int64)
     if not _find_values(text, start, stop) or start[_GAME] >= 0:
@@ -95,7 +94,7 @@ def _convert(text: Any, out: Any) -> Any:
     limit = _is(text, start[_VARIANT], stop[_VARIANT], _FT)
     if not limit and not _is(text, start[_VARIANT], stop[_VARIANT], _NT):
         return 0
-    # All amounts as whole numbers, with the decimals that any of them has.
+    # All amounts become integers with the largest number of decimals of any of them.
     decimals = np.zeros(1, np.int64)
     numbers = np.zeros((4, MOST_SEATS), np.int64)
     places = np.zeros((4, MOST_SEATS), np.int64)
@@ -132,7 +131,7 @@ def _convert(text: Any, out: Any) -> Any:
         shown=np.zeros(1, np.int64),
         decimals=decimals,
     )
-    # Twice: the raises may have more decimals than the rest, and all are written with the same.
+    # Parsed twice: raises may have more decimals than the rest, and all amounts are written alike.
     length = play(text, start[_ACTIONS], stop[_ACTIONS], played)
     if length < 0:
         return 0
@@ -158,7 +157,8 @@ def _convert(text: Any, out: Any) -> Any:
 
 @njit
 def _find_values(text: Any, start: Any, stop: Any) -> Any:
-    """Where the values of the keys are; false if a line is not `key = value` in the usual form."""
+    """Find the positions of the values by key; false if a line is not `key = value` in the usual
+    form."""
     i = 0
     size = len(text)
     while i < size:
@@ -208,7 +208,7 @@ def _is(text: Any, start: Any, stop: Any, word: Any) -> Any:
 
 @njit
 def _list(text: Any, i: Any, stop: Any, numbers: Any, places: Any) -> Any:
-    """A list of amounts; how many they are, -1 if it is something else."""
+    """Parse a list of amounts; returns their number, or -1 if it is something else."""
     if text[i] != _OPEN or text[stop - 1] != _CLOSE:
         return -1
     i += 1
@@ -240,13 +240,14 @@ def _row(numbers: Any, out: Any, at: Any) -> Any:
 
 @njit
 def _write(text: Any, start: Any, stop: Any, money: Any, played: Any, length: Any, out: Any) -> Any:
-    """The fields in the order of `Hand.text`; 0 if players or number are not usual."""
+    """Write the fields in the order of `Hand.text`; returns the length, or 0 if players or number
+    are not in the usual form."""
     at = _write_number(text, start[_HAND], stop[_HAND], out)
     if at < 0:
         return 0
     _limit, seats, numbers, _bets, _digits = money
     stacks, posts, antes, ends = numbers[0], numbers[1], numbers[2], numbers[3]
-    if seats == 2:  # the lists are turned round
+    if seats == 2:  # the lists are reversed
         posts[0], posts[1] = posts[1], posts[0]
         antes[0], antes[1] = antes[1], antes[0]
     at = _write_game(money, out, put_byte(_TAB, out, at))
@@ -272,7 +273,8 @@ def _write(text: Any, start: Any, stop: Any, money: Any, played: Any, length: An
 
 @njit
 def _write_number(text: Any, first: Any, last: Any, out: Any) -> Any:
-    """The number of the hand, if it has one; where it ends, -1 if it is not usual."""
+    """Write the number of the hand, if it has one; returns the position after it, or -1 if it is
+    not in the usual form."""
     if first < 0:
         return 0
     quoted = text[first] == _QUOTE
@@ -290,7 +292,7 @@ def _write_number(text: Any, first: Any, last: Any, out: Any) -> Any:
 
 @njit
 def _write_game(money: Any, out: Any, at: Any) -> Any:
-    """The game, as `game_text` has it."""
+    """Write the game in the format of `game_text`."""
     limit, seats, numbers, bets, digits = money
     posts, big = numbers[1], bets[0]
     blinds = 0
@@ -315,7 +317,8 @@ def _write_game(money: Any, out: Any, at: Any) -> Any:
 
 @njit
 def _names(text: Any, i: Any, stop: Any, seats: Any, out: Any, at: Any) -> Any:
-    """The players, a tab before each; where they end, 0 if they are not usual."""
+    """Write the players, a tab before each; returns the position after them, or 0 if they are not
+    in the usual form."""
     if text[i] != _OPEN or text[stop - 1] != _CLOSE:
         return 0
     i += 1

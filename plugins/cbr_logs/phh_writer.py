@@ -1,4 +1,4 @@
-"""Hands written in the PHH format, for others (PokerKit among them) to read."""
+"""Writer of hands in the PHH format, which PokerKit and other programs read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _VARIANTS = {betting: variant for variant, betting in BETTING.items()}
 
 
 def write_phh(bodies: Iterator[str], path: Path) -> int:
-    """Write hands to a file, a section for each, or one hand to a `.phh`; how many they were.
+    """Write hands to a file, a section for each, or one hand to a `.phh`; returns their number.
 
-    The file is there when all of it is: a hand that cannot be written leaves none.
+    The file appears only when it is complete: if a hand cannot be written, no file is left.
     """
     if plain_name(path) != path.name:
         raise BadValue(f"{path.name} would be compressed; PHH is written as text, to a .phhs")
@@ -56,9 +56,9 @@ def _lines(hand: Hand) -> Iterator[str]:
     if variant == "FT":
         small, second, third, big = game.bet_sizes or (bets * 2 + (2 * bets[0],) * 2)
         if small != second or third != big:
-            raise BadValue("the bets of its four streets are not two and two")
+            raise BadValue("its four streets do not have two small and two big bets")
         bets = (small, big)
-    # The lists are turned round for two players.
+    # PHH lists posts and antes in reverse with two players.
     turn = -1 if len(hand.stacks) == 2 else 1
     yield f"variant = '{variant}'"
     yield f"antes = {_amounts(hand.antes[::turn], unit)}"
@@ -78,7 +78,7 @@ def _lines(hand: Hand) -> Iterator[str]:
 
 
 def _told(hand: Hand, variant: str, bets: tuple[int, ...]) -> bool:
-    """Whether a reader of the other fields finds the same game."""
+    """Whether the other fields determine the game."""
     unit = hand.unit
     return unit in {1, *(10**places for places in range(2, MOST_PLACES + 1))} and (
         game_text(game_of(variant, bets, tuple(hand.posts))) == game_text(hand.game)
@@ -90,7 +90,7 @@ def _amounts(amounts: Iterable[int], unit: int) -> str:
 
 
 def _ending(stack: int, won: float, unit: int) -> str:
-    """A stack after the hand; a pot may have been split more finely than into chips."""
+    """A stack after the hand; a split pot may give fractions of a chip."""
     end = stack + Decimal(f"{won:.6f}")
     if end == int(end):
         return money(int(end), unit)
@@ -98,7 +98,7 @@ def _ending(stack: int, won: float, unit: int) -> str:
 
 
 def _bare(number: str) -> str:
-    """A hand's number as a number of TOML, if it is one that is written like it."""
+    """A hand's number as a TOML integer; "" if it would not read back as the same text."""
     whole = number.isascii() and number.isdigit() and len(number) < 19
     return number if whole and str(int(number)) == number else ""
 
@@ -111,7 +111,7 @@ def _string(text: str) -> str:
 
 
 def _actions(hand: Hand) -> Iterator[str]:
-    """The actions of a legal hand with what is dealt and shown, as PHH has them."""
+    """The actions of a legal hand in PHH, with the cards dealt and shown."""
     table = Table.of(hand)
     if not table.over:
         raise BadValue("the hand is not over")
@@ -126,8 +126,8 @@ def _actions(hand: Hand) -> Iterator[str]:
             yield f"p{seat + 1} cbr {money(amount, hand.unit)}"
         else:
             yield f"p{seat + 1} {'f' if kind == FOLD else 'cc'}"
-    # Those left show their cards, before the rest of the board where all are in. Cards that nobody
-    # saw stay unknown on each street, to the end.
+    # The players left show their cards, when all are all in before the rest of the board. Unknown
+    # cards stay unknown on each street.
     left = table.showdown
     for seat in left:
         yield f"p{seat + 1} sm {hand.holes[seat] or '????'}"

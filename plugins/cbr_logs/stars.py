@@ -1,4 +1,4 @@
-"""Hand histories as PokerStars writes them, and rooms that write nearly the same.
+"""Reader of hand histories in the format of PokerStars, and of rooms with nearly the same format.
 
     PokerStars Hand #77:  Hold'em Limit ($1/$2 USD) - 2010/07/26 6:17:21 ET
     Table 'Demo' 6-max Seat #3 is the button
@@ -6,8 +6,8 @@
     ...
 
 Limit stakes are the small and the big bet, no-limit stakes the blinds. Seats are physical; the
-order of play follows from the button. A name may hold anything, also what looks like an action, so
-every line is read from a name of the seat list on.
+order of play follows from the button. A player's name may contain any text, even that of an action,
+so every line is matched against the names of the seat list first.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PUTS_IN = re.compile(rf": (calls|bets|raises {_M} to) {_M}{_ALL_IN}")
 _SHOWS = re.compile(r": shows \[([^\]]*)\]")
 _COLLECTED = re.compile(rf" collected {_M} from ")
 _AWAY = re.compile(r":? (?:is sitting out|sits out)\s*\Z")
-#: A line that begins like this and is none of the above is not understood.
+#: A line that begins like this and matches none of the above is an error.
 _ACTS = re.compile(r": (?:posts|folds|checks|calls|bets|raises|shows)\b")
 
 _CARD = re.compile(r"[2-9TJQKA][cdhs]\Z")
@@ -57,7 +57,7 @@ _CARDS_OF = {"FLOP": 3, "TURN": 4, "RIVER": 5}
 
 @dataclass
 class _Player:
-    """A seat of the list, and what the log tells of who sits in it."""
+    """A seat of the list, and what the log records about its player."""
 
     number: int
     name: str
@@ -71,13 +71,14 @@ class _Player:
 
     @property
     def dealt_in(self) -> bool:
-        """Whoever is dealt in does something, unless the hand ends before, by what was posted."""
+        """Whether the player takes part: by an action, shown cards or winnings; or by a post, since
+        a hand may end before the player acts."""
         return self.acted or bool(self.hole or self.collected or (self.posts and not self.away))
 
 
 @dataclass
 class _Log:
-    """What a hand's text says, amounts as they are written."""
+    """The parsed lines of a hand; amounts are text as written."""
 
     number: str
     limit: bool
@@ -85,7 +86,7 @@ class _Log:
     button: int
     players: list[_Player]
     board: list[str] = field(default_factory=list)
-    #: Street, player, what he does and the amount it names.
+    #: Street, player, verb and amount.
     moves: list[tuple[int, _Player, str, str]] = field(default_factory=list)
     pot: str = ""
     house: list[str] = field(default_factory=list)
@@ -112,7 +113,7 @@ def read(path: Path) -> Iterator[Raw | Skipped]:
 
 
 def parse(data: bytes) -> str:
-    """The text of a hand as PokerStars tells it."""
+    """The `Hand.text` of a hand in PokerStars' format."""
     lines = [line.strip("\ufeff\r ") for line in _decoded(data).split("\n")]
     return _hand(_told([line for line in lines if line])).text
 
@@ -126,13 +127,13 @@ def _decoded(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-# --- what the lines say -------------------------------------------------------------------------
+# --- parsing lines ------------------------------------------------------------------------------
 
 
 def _told(lines: Sequence[str]) -> _Log:
-    """The log of a hand, line by line."""
+    """Parse the lines of a hand."""
     log = _opening(lines)
-    # A long name may begin with a short one.
+    # Longest first: a long name may begin with a short one.
     players = sorted(log.players, key=lambda player: -len(player.name))
     street, summary = 0, False
     for line in lines[1:]:
@@ -151,7 +152,7 @@ def _told(lines: Sequence[str]) -> _Log:
 
 
 def _opening(lines: Sequence[str]) -> _Log:
-    """The log as far as the header and the list of seats tell it."""
+    """Parse the header and the list of seats."""
     header = _HEADER.match(lines[0]) if lines else None
     if not header:
         raise BadValue("the text does not begin with the header of a hand")
@@ -162,7 +163,7 @@ def _opening(lines: Sequence[str]) -> _Log:
     if not stakes:
         raise BadValue(f"{header[2][:60]!r} does not name the stakes")
     if re.match(r" - .* Cap\b", stakes[3]):
-        raise BadValue("the game caps what may be lost in a hand, which the rules do not know")
+        raise BadValue("the game caps what may be lost in a hand, which is not supported")
     button, players = 0, []
     for line in lines[1:]:
         if line.startswith("*** "):
@@ -182,7 +183,7 @@ def _opening(lines: Sequence[str]) -> _Log:
 
 
 def _street(log: _Log, name: str, cards: str) -> int:
-    """The street that a line between asterisks begins, 0 if it is none; its cards are noted."""
+    """The street that a line between asterisks begins, 0 if none; its cards are stored."""
     if name.startswith(("FIRST ", "SECOND ", "THIRD ")):
         raise BadValue("the board was dealt more than once")
     if name not in _CARDS_OF:
@@ -196,7 +197,7 @@ def _street(log: _Log, name: str, cards: str) -> int:
 
 
 def _read_line(log: _Log, players: Sequence[_Player], line: str, street: int) -> None:
-    """Note what a line says of a player; lines that say nothing of the play are passed over."""
+    """Store the action of a player in a line; lines without an action are ignored."""
     not_understood = False
     for player in players:
         if line.startswith(player.name):
@@ -209,7 +210,7 @@ def _read_line(log: _Log, players: Sequence[_Player], line: str, street: int) ->
 
 
 def _read_act(log: _Log, player: _Player, rest: str, street: int) -> bool:
-    """Whether the rest of a line after a player's name says something, which is noted."""
+    """Store the action in the rest of a line after a player's name; whether there is one."""
     if found := _PUTS_IN.match(rest):
         verb = "raises" if found[1].startswith("raises") else found[1]
         _moves(log, street, player, verb, _plain(found[3]))
@@ -245,7 +246,7 @@ def _read_dealt(players: Sequence[_Player], rest: str) -> None:
 
 
 def _read_summary(log: _Log, line: str) -> None:
-    """Note the pot, what the house took, and cards that were shown or mucked."""
+    """Store the pot, the rake, and cards that were shown or mucked."""
     if found := _POT.match(line):
         log.pot, log.house = _plain(found[1]), [_plain(part) for part in _HOUSE.findall(line)]
     elif line.startswith("Seat "):
@@ -258,7 +259,7 @@ def _read_summary(log: _Log, line: str) -> None:
 
 
 def _see(player: _Player, text: str) -> None:
-    """Note a player's cards. One card alone is no hand, and of it no use is made."""
+    """Store a player's two cards. A single known card is ignored."""
     cards = text.split()
     _verify_cards(cards)
     if len(cards) != 2:
@@ -323,16 +324,16 @@ def _game(log: _Log, order: Sequence[_Player], unit: int) -> Game:
     if not log.limit:
         return Game("nolimit", first, second)
     posted = [chips(p.posts["small blind"][0], unit) for p in order if "small blind" in p.posts]
-    # At odd stakes the small blind is not half the bet; one who is all in posts less.
+    # At odd stakes the small blind is not half the bet; a player who is all in posts less.
     small = min(max(posted, default=first // 2), first)
     return Game("limit", small, first, bet_sizes=(first, first, second, second), cap=None)
 
 
 def _posted(order: Sequence[_Player], big: int, unit: int) -> tuple[list[int], list[int]]:
-    """The live posts of the seats, negative where it is not a blind, and their dead money.
+    """The live posts of the seats, negative where they are not blinds, and their dead money.
 
-    The big blind is the first after the small one who posts one; others who do are newcomers. Of
-    what is posted as both blinds the small one is dead, and so is a second small blind.
+    The big blind is the first player after the small blind who posts one; others who post one are
+    newcomers. Of a post of both blinds the small one is dead, and so is a second small blind.
     """
     seats = len(order)
     posts, antes = [0] * seats, [0] * seats
@@ -368,7 +369,7 @@ def _actions(
     paid: list[int],
     unit: int,
 ) -> str:
-    """The actions as a hand has them; `paid` becomes what each seat put in."""
+    """The actions as in `Hand.actions`; `paid` is updated to the chips that each seat put in."""
     seats = {player.number: seat for seat, player in enumerate(order)}
     moves = []
     now, top = 0, max(bets)
@@ -401,7 +402,7 @@ def _actions(
 def _result(
     log: _Log, order: Sequence[_Player], paid: Sequence[int], unit: int
 ) -> list[int] | None:
-    """What each seat won or lost, if the log has all that it takes."""
+    """Chips won or lost by each seat; None if the log lacks pot, rake or winnings."""
     collected = [sum(chips(amount, unit) for amount in player.collected) for player in order]
     returned = [sum(chips(amount, unit) for amount in player.returned) for player in order]
     if not log.pot or not log.house or not any(collected):

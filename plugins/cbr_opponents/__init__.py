@@ -1,7 +1,7 @@
-"""Opponent models: how players act, and which hands they may hold given what they did.
+"""Opponent models: how players act, and which hands they may hold, given their moves.
 
 abstraction         a grid of situations and hand classes, and the moves in a cell
-decision_features   what boosted trees look at beyond the cell
+decision_features   features of a decision for boosted trees
 frequencies         chances of moves from counts, smoothed
 boosting            boosted trees that refine these chances
 tilts               ways in which players may differ from those of a log
@@ -17,5 +17,5 @@ casebase, so rule bots may use the rest.
 
 import lazy_loader
 
-# Not its __dir__: pluggy asks a plugin for everything that dir() names, which would import it all.
+# Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -112,7 +112,7 @@ def class_kernel(street: int, width: float) -> Floats:
 
 
 def shifted_strengths(factor: float) -> NDArray[np.uint8]:
-    """The strength as which a player treats each strength, before and after the flop, [2, 256].
+    """The strength as which a tilted player plays each strength, preflop and postflop, [2, 256].
 
     The share of better hands is divided by `factor`: with 2, a hand of the best 40 % is played as
     one of the best 20 %.
@@ -169,8 +169,8 @@ def _price_class(r: Any, terms: Any) -> Any:
 
 @njit
 def packed_strength(hole: Any, board: Any, shown: Any, counts: Any) -> Any:
-    """Strength of two cards on a board (uint8 [2] and [5], of which so many are shown), 0 to 255 in
-    the lowest byte, and potential in the next; `counts` [3] is working space."""
+    """Strength of hole cards uint8 [2] on a board uint8 [5] with `shown` cards: 0 to 255 in the
+    lowest byte, and potential in the next; `counts` [3] is working space."""
     if shown == 0:
         return _PREFLOP_STRENGTH[hand_number(np.int64(hole[0]), np.int64(hole[1]))]
     count_now(hole, board[:shown], counts)
@@ -253,7 +253,7 @@ def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
 
 @njit
 def move_of(r: Any, terms: Any, kind: Any, amount: Any, moves: Any) -> Any:
-    """The move, out of so many, to which an action about to be played belongs."""
+    """The index, below `moves`, of the move to which an action about to be played belongs."""
     if kind != RAISE or moves == RAISE + 1:
         return kind
     return RAISE + size_of(r, terms, amount)

@@ -21,7 +21,7 @@ Bytes = NDArray[np.uint8]
 DEPTH, _RATE = 5, 0.2
 #: Regularisation: curvature added to that of each leaf, which shrinks it towards 0.
 _SHRINKAGE = 20.0
-#: Fitting stops after so many trees that do not improve the held-out loss.
+#: Fitting stops after this number of trees without an improvement of the held-out loss.
 _PATIENCE = 8
 
 

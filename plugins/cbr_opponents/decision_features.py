@@ -1,7 +1,7 @@
 """Features of a decision that boosted trees split on: the betting, and the player's hand.
 
-They tell more than the cell of the abstraction does: the exact hand, pot odds, who is yet to act.
-Each is one byte. Stored trees refer to features by their number, so numbers and scales stay.
+They contain more than the cell of the abstraction: the exact hand, pot odds, who is yet to act.
+Each is one byte. Stored trees refer to features by number, so numbers and scales must not change.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A log has few decisions for most cells, so each estimate is shrunk towards a coarser one: from the
 cell to its neighbour classes, and from these to all contexts with the same price. The coarsest
 estimate assumes that bad hands fold and good ones raise. Where the cards of players who fold are
-not known, folds are spread over the hands so that their total agrees with what everybody saw.
+not known, folds are spread over the hands so that their total agrees with the folds in the log.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from cbr_opponents.abstraction import (
     class_shares,
 )
 
-#: Decisions that the coarser estimate counts for; more for the finest cell, whose own decisions are
-#: in the coarser ones too. Chosen by held-out likelihood on logs of 30 to 9,000 hands.
+#: Weight of the coarser estimate in decisions; larger for the finest cell, whose own decisions are
+#: part of the coarser counts. Chosen by held-out likelihood on logs of 30 to 9,000 hands.
 _PRIOR, _PRIOR_CELL = 10.0, 30.0
 #: Kernel widths: a wide one first, then a narrow one for cells with enough decisions.
 _WIDTHS = (0.9, 0.5)
@@ -93,7 +93,7 @@ def _preflop_slope(rates: Floats, known: Ints) -> float:
     def staying(slope: float) -> Floats:
         return _shares(class_shares(0) * (1.0 - _falling(rates[one_bet], 0, slope)) + 1e-9)
 
-    # The prior adds a few hands at the usual slope: one or two shown hands say little.
+    # The prior adds a few hands at the usual slope, since one or two shown hands are weak evidence.
     played = known[one_bet, :, CALL:].sum(axis=-1) + _PRIOR * staying(_SLOPE)
     return max(_SLOPES_HIDDEN, key=lambda slope: float((played * np.log(staying(slope))).sum()))
 

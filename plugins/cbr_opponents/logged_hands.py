@@ -1,4 +1,4 @@
-"""Hands of a log replayed to the decisions in them, and each decision as a move of the grid."""
+"""Replays the hands of a log to their decisions, and maps each decision to a move of the grid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cbr.typing import Ints
 from cbr_holdem.situation import Replayed, replay_arrays
 from cbr_holdem.table import CALL, FOLD, RAISE, HandArrays
 
-#: Hands that are replayed at a time.
+#: Hands in a batch of replayed hands.
 BATCH = 400
 #: FOLD, CALL or RAISE for each of `cbr_holdem.situation.actions.ACTIONS`.
 _KINDS = np.array([FOLD, CALL, CALL, RAISE, RAISE])
@@ -30,7 +30,7 @@ def replay_decisions(bodies: Sequence[str]) -> tuple[Replayed, Ints, NDArray[Any
 
 
 def logged_moves(played: Replayed, moves: int) -> Ints:
-    """The move of the grid, out of so many, that each decision was, [m]."""
+    """The move of the grid (an index below `moves`) of each decision, [m]."""
     kind = _KINDS[played.action]
     sized: Ints = kind + np.where((kind == RAISE) & (moves > 3), np.maximum(played.size, 0), 0)
     return sized

@@ -2,7 +2,7 @@
 
 Chances start from the move frequencies of the abstraction's cell, which boosted trees then refine
 by features of the decision. A best response to frequencies alone would exploit weaknesses that the
-players do not have, because they look at more than a cell tells.
+players do not have, because their play depends on more than the cell.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from cbr_opponents.opponent_model import OpponentModel, move_chances
 
 _COUNT = len(HANDS)
 #: The least weight of a hand, so that no hand is ruled out. With a larger one the many unlikely
-#: hands would add up, and whoever raises would seem to bluff.
+#: hands would add up, and every raise would look like a bluff.
 _FLOOR = 1e-4
 #: Packed strengths are below this.
 STRENGTHS = 1 << 16
@@ -25,8 +25,8 @@ STRENGTHS = 1 << 16
 
 @njit
 def hand_strengths(board: Any, shown: Any, out: Any) -> None:
-    """The packed strength of every hand on a board uint8 [5] with so many cards shown, into `out`
-    [1326]; -1 where the hand shares a card with the board."""
+    """The packed strength of every hand on a board uint8 [5] with `shown` cards, into `out` [1326];
+    -1 where the hand shares a card with the board."""
     hole, counts = np.empty(2, np.uint8), np.empty(3, np.int64)
     for h in range(_COUNT):
         hole[0], hole[1] = HANDS[h, 0], HANDS[h, 1]
@@ -49,8 +49,9 @@ def update_range(
 ) -> None:
     """Multiply the weights [1326] of the actor's hands by the likelihood of its move.
 
-    `strengths` [1326] are of `hand_strengths`. Hands of one strength act alike, so the chance is
-    found once for each: `known` [STRENGTHS] keeps it, and is -1 everywhere before and after.
+    `strengths` [1326] are those of `hand_strengths`. Hands of the same strength have the same
+    chances, so they are computed once for each: `known` [STRENGTHS] caches them, and is -1
+    everywhere before and after.
     `space` is a `simulation.Workspace`.
     """
     most = 0.0

@@ -22,8 +22,8 @@ from cbr_opponents.opponent_model import OpponentModel, move_chances
 
 
 class Strategies(NamedTuple):
-    """How everybody plays: the model of the `others`, our `own` chances of moves [4, CONTEXTS,
-    CLASSES, moves], and the raise `sizes` [moves - 2]."""
+    """The strategies of all seats: the model of the `others`, our `own` chances of moves [4,
+    CONTEXTS, CLASSES, moves], and the raise `sizes` [moves - 2]."""
 
     others: OpponentModel
     own: Floats
@@ -32,8 +32,8 @@ class Strategies(NamedTuple):
 
 class Workspace(NamedTuple):
     """Arrays that compiled code reuses: packed strengths `known` by seat and street [10, 4] (-1:
-    not yet), `cards` (hole [2], board [5] and counts [3]) to find them with, `features` [FEATURES]
-    and `chances` [moves] of one decision."""
+    not computed), `cards` (hole [2], board [5] and counts [3]) to compute them with, `features`
+    [FEATURES] and `chances` [moves] of one decision."""
 
     known: Any
     cards: Any
@@ -43,7 +43,7 @@ class Workspace(NamedTuple):
 
 @njit
 def workspace(moves: Any) -> Any:
-    """A `Workspace` for so many moves."""
+    """A `Workspace` for this number of moves."""
     known = np.full((MOST_SEATS, 4), -1, np.int64)
     cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
     return Workspace(known, cards, np.zeros(FEATURES, np.uint8), np.empty(moves))

@@ -1,14 +1,14 @@
-"""Playing: a person against bots in the terminal.
+"""`cbr play`: a person against bots in the terminal.
 
     words      actions and amounts in words
-    cards      cards as a person reads them
-    keys       single keys where stdin is a terminal, lines elsewhere
-    person     a person as the arena sees one: a bot that asks
-    watching   what bots that can explain themselves were asked
-    saving     the session as a log
-    session    hand after hand at one table
-    screen     what is shown
-    talk       what is asked, and what each key does
+    cards      cards with suit signs and colours, names of hands
+    keys       keyboard input: single keys on a terminal, else lines
+    person     the bot that asks a person for its actions
+    watching   records decisions of bots that can explain them
+    saving     saves the session as a log
+    session    plays hand after hand at one table
+    screen     output on the terminal
+    talk       prompts, and what each key does
     commands   `cbr play`
 
 Every command loads this module, so it imports nothing heavy.

@@ -1,4 +1,4 @@
-"""Cards as a person reads them: suits as signs and colours, hands by name."""
+"""Cards for people: suits as signs in colours, and names of hands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rich.text import Text
 from cbr_holdem.cards import CATEGORIES, cards, rating, strength
 
 _SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
-#: A deck of four colours: suits are told apart at a glance, and their signs do without colours.
+#: A four-colour deck; the suits are also distinct without colours, by their signs.
 _COLOURS = {"s": "bold", "h": "bold red", "d": "bold bright_blue", "c": "bold green"}
 _RANKS = (
     "",
@@ -29,7 +29,7 @@ _RANKS = (
 
 
 def painted(names: str, signs: bool = True) -> Text:
-    """Cards such as "Ah Kd", in colours; with letters for suits where signs cannot be written."""
+    """Cards such as "Ah Kd" in colours; with letters for suits unless `signs`."""
     text = Text()
     for place, name in enumerate(names.split()):
         rank, suit = name[0].replace("T", "10"), name[1]
@@ -39,7 +39,7 @@ def painted(names: str, signs: bool = True) -> Text:
 
 
 def hand_name(names: str) -> str:
-    """What five to seven cards are called.
+    """The name of the best hand in five to seven cards.
 
     >>> hand_name("Ah Ad Kc Kd 6s 6h 2c"), hand_name("5h 4d 3c 2d As")
     ('two pair, aces and kings', 'straight to the five')

@@ -1,4 +1,4 @@
-"""``cbr play``."""
+"""The command `cbr play`."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ _Bots = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="BOT",
-        help="Who plays against you: names with options as in `cbr match`, lag*2 for two of one.",
+        help="Your opponents: names with options as in `cbr match`; lag*2 for two of one kind.",
         show_default=False,
     ),
 ]
-_Game = Annotated[str, typer.Option(metavar="limit|nolimit", help="What is played.")]
+_Game = Annotated[str, typer.Option(metavar="limit|nolimit", help="The betting.")]
 _Stack = Annotated[
     int | None, typer.Option(min=1, help="Stacks in big blinds; 1,000 in limit, 100 in no-limit.")
 ]
 _Hands = Annotated[int, typer.Option(min=0, help="Hands to play; 0: until you quit.")]
 _Seed = Annotated[
     int | None,
-    typer.Option(
-        min=0, max=2**63 - 1, help="Seed of deals and bots; without it another every time."
-    ),
+    typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots; without it a random one."),
 ]
-_Name = Annotated[str, typer.Option(help="What you are called.")]
+_Name = Annotated[str, typer.Option(help="Your name.")]
 _Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE.phhs", help="Where hands are saved; without it a new file in casebases/."
+        metavar="FILE.phhs", help="Save hands to this file; without it a new one in casebases/."
     ),
 ]
 _Explain = Annotated[
     bool,
-    typer.Option("--explain", help="Show why bots that play from cases acted; key e at once."),
+    typer.Option(
+        "--explain", help="Explain decisions of case-based bots; key e also during a hand."
+    ),
 ]
 
-#: Who is there if nobody is named: bots that need no file.
+#: The opponents if none are named: bots that need no file.
 _DEFAULT = {
     "limit": ("loki*2", "lag*2", "miniloki"),
     "nolimit": ("miniloki?size=3/4*2", "lag?size=1/2*2", "ace1?size=1"),
@@ -69,11 +69,11 @@ def play(
 ) -> None:
     """Play against bots in the terminal, with single keys: ? shows which.
 
-    The button moves on with each hand, and stacks are refilled as in a match; what everybody won so
-    far stands in the table. Each hand is saved as PHH when it is over, with everybody's cards, so
-    that `cbr build` makes cases of it. Bots remember what they saw until the session ends.
+    The button moves with each hand, and stacks are refilled as in a match; the table shows the
+    total winnings of each player. Each finished hand is saved as PHH with the cards of all players,
+    so that `cbr build` makes cases of it. Bots keep their memory until the session ends.
 
-    Where stdin is no terminal, keys are read as lines: c, f, r 400.
+    If stdin is not a terminal, keys are read as lines: c, f, r 400.
     """
     import secrets
     from datetime import datetime
@@ -117,7 +117,7 @@ def play(
 
 
 def _play(session: Session, talk: Talk, hands: int) -> None:
-    """Hand after hand, until there are enough or the person leaves."""
+    """Play hand after hand, until the number of hands is reached or the person leaves."""
     from cbr_play.person import Left
 
     try:
@@ -130,7 +130,7 @@ def _play(session: Session, talk: Talk, hands: int) -> None:
 
 
 def _farewell(session: Session, screen: Screen, json: bool) -> None:
-    """What was won, and where it is written."""
+    """Show the winnings, and the file that the hands are saved in."""
     match, log = session.match, session.log
     if json:
         won = zip(match.players, session.totals, strict=True)
@@ -146,7 +146,7 @@ def _farewell(session: Session, screen: Screen, json: bool) -> None:
         return
     screen.say("")
     if session.playing:
-        screen.say("The hand that was not over does not count.")
+        screen.say("The unfinished hand does not count.")
     if not session.hands:
         screen.say("No hand was played to its end, so nothing is saved.")
         return

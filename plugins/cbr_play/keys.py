@@ -1,7 +1,7 @@
-"""The keyboard: single keys where stdin is a terminal, lines elsewhere.
+"""Keyboard input: single keys where stdin is a terminal, lines elsewhere.
 
-Both give one key after the other. A line is its first letter and what follows the word, so that
-`r 400`, `raise 400` and `r400` are the same.
+Both give one key after the other. Of a line, the first letter of its word and the text after the
+word count, so that `r 400`, `raise 400` and `r400` are the same.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _NAMES = {
     "\x7f": ERASE,
     "\b": ERASE,
     "\x1b": ESCAPE,
-    "\x04": END,  # Ctrl-D: single keys know no other end of input
+    "\x04": END,  # Ctrl-D: in single-key mode there is no other end of input
 }
-#: One key of what was read: an arrow and its like are several characters.
+#: One key of the input: arrows and similar keys are escape sequences of several characters.
 _KEY = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)|.", re.S)
 _LINE = re.compile(r"([^\W\d_])[^\W\d_]*\s*(.*)")
 
 
 class Keyboard(Protocol):
-    """Where keys come from; `single` says that they come without Enter."""
+    """A source of keys; `single` is true if keys arrive without Enter."""
 
     single: bool
 
@@ -40,11 +40,11 @@ class Keyboard(Protocol):
         """The next key: a character, or one of the names above."""
 
     def forget(self) -> None:
-        """Let nothing count that was typed before now."""
+        """Discard the input typed before now."""
 
 
 class Terminal:
-    """Single keys of a terminal, which it leaves as it was."""
+    """Single keys of a terminal; its settings are restored at the end."""
 
     single = True
 
@@ -53,14 +53,14 @@ class Terminal:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Keys come at once and are not written to the screen."""
+        """In this context keys arrive at once and are not echoed."""
         import termios
         import tty
 
         before = termios.tcgetattr(self._file)
 
         def again(*_: Any) -> None:
-            # Whoever stopped us, as a shell does on Ctrl-Z, has changed the terminal.
+            # A shell changes the terminal's settings when it stops us on Ctrl-Z.
             tty.setcbreak(self._file, termios.TCSANOW)
 
         handler = signal.signal(signal.SIGCONT, again)
@@ -74,7 +74,7 @@ class Terminal:
 
     def key(self) -> str:
         if not self._typed:
-            with suppress(OSError):  # it was hung up
+            with suppress(OSError):  # the terminal was closed
                 self._typed = os.read(self._file, 1024).decode("utf-8", "replace")
         found = _KEY.match(self._typed)
         if not found:
@@ -109,7 +109,7 @@ class Lines:
     def _read(self) -> str:
         try:
             return self._file.readline()
-        except (OSError, ValueError):  # closed, or not to be read
+        except (OSError, ValueError):  # closed, or not readable
             return ""
 
 
@@ -128,7 +128,7 @@ def keys_of(line: str) -> Iterator[str]:
 
 
 def named(character: str) -> str:
-    """What a key is called."""
+    """The name of a key."""
     if character in _NAMES:
         return _NAMES[character]
     return character.lower() if len(character) == 1 and character.isprintable() else OTHER
@@ -136,7 +136,7 @@ def named(character: str) -> str:
 
 @contextmanager
 def keyboard() -> Iterator[Keyboard]:
-    """Whatever can be typed on."""
+    """The keyboard for stdin: `Terminal` if it is one, else `Lines`."""
     if sys.stdin is None or sys.stdin.closed:
         raise BadValue("there is no keyboard to play at: stdin is closed")
     if _is_terminal(sys.stdin):

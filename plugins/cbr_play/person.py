@@ -1,4 +1,4 @@
-"""A person as the arena sees one: a bot that asks."""
+"""A person as a player of the arena: a bot that asks for its actions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import numpy as np
 from cbr_arena import Actions
 from cbr_holdem.situation import Pending, View
 
-#: What a person does: FOLD, CALL or RAISE, and what a raise goes to.
+#: An action of a person: FOLD, CALL or RAISE, and the amount that a raise goes to.
 Done = tuple[int, int]
 
 
 class Left(KeyboardInterrupt):
-    """The person leaves the table, or can no longer be asked.
+    """The person leaves the table, or there is no more input.
 
-    Nothing that a bot raises ends a hand of the arena, except an interrupt: so this is one.
+    It is a KeyboardInterrupt because the arena catches all other exceptions of bots.
     """
 
 
 class Person:
-    """Asks at the keyboard. What goes wrong in asking ends the session: it is no bot's fault."""
+    """A bot that asks at the keyboard. An error while asking ends the session: the arena would
+    otherwise count it as a fault of a bot."""
 
     memory = None
 
@@ -40,8 +41,8 @@ class Person:
 
 
 def shares_of_pot(view: View) -> dict[str, int]:
-    """What to raise to, by a name: half the pot and the pot as they are after calling, as near as
-    is legal; the least, and everything."""
+    """Named amounts to raise to: half the pot and the pot, counted after calling and moved into the
+    legal limits; the minimum; and all in."""
 
     def by(share: float) -> int:
         wanted = view.bets[view.seat] + view.call + int(share * (view.pot + view.call))

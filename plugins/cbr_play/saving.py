@@ -1,4 +1,4 @@
-"""A session as a log: PHH, written hand by hand."""
+"""Saves a session as a PHH log, hand by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cbr.plugging import default_plugins
 
 
 def fresh_path(now: datetime) -> Path:
-    """A name that nothing has, in casebases/ where there is such a folder."""
+    """An unused file name with the time, in casebases/ if that folder is writable."""
     folder = Path("casebases") if os.access("casebases", os.W_OK) else Path()
     stem = f"play-{now:%Y%m%d-%H%M%S}"
     names = (f"{stem}{f'-{n}' if n > 1 else ''}.phhs" for n in range(1, 1_000))
@@ -22,7 +22,7 @@ def fresh_path(now: datetime) -> Path:
 
 
 class Log:
-    """A PHH file of a session, which is there as soon as a hand is."""
+    """The PHH file of a session, created with the first hand."""
 
     def __init__(self, path: Path) -> None:
         if path.suffix != ".phhs":
@@ -37,7 +37,7 @@ class Log:
         """Write a hand (`Hand.text`): all of it or nothing."""
         section = f"{'' if not self.hands else chr(10)}[{self.hands + 1}]\n{_phh(hand)}"
         try:
-            # Created by us, so that nobody's file of the same second is written over.
+            # Exclusive creation, so that a file made since the check is not overwritten.
             with self.path.open("ab" if self.hands else "xb", buffering=0) as file:
                 size = file.seek(0, os.SEEK_END)
                 try:
@@ -52,7 +52,7 @@ class Log:
 
 
 def _phh(hand: str) -> str:
-    """A hand in PHH, as the one who writes such files has it."""
+    """A hand in PHH, by the writer of the case source `phh`."""
     source = default_plugins().get("case source", "phh")
     with TemporaryDirectory() as folder:
         alone = Path(folder) / "hand.phh"

@@ -1,4 +1,4 @@
-"""The screen: the table while a hand is played, how it ended, and what was won in all."""
+"""Screen output: the table during a hand, the end of a hand, and the winnings of the session."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _KEY, _SOFT, _GOOD, _BAD = "bold cyan", "dim", "green", "red"
 
 
 class Screen:
-    """Draws what a person may see of a match."""
+    """Shows a match as the person may see it."""
 
     def __init__(self, console: Console, match: Match, hands: int) -> None:
         self.console, self.match, self.hands = console, match, hands
         self.names = short_names([player.name for player in match.players])
-        # Signs of suits are not in every alphabet that a terminal may be set to.
+        # Suit signs need a Unicode encoding.
         self.signs = "utf" in console.encoding.lower()
 
-    # What stands on the screen.
+    # Whole screens.
 
     def turn(self, number: int, view: View, seats: Sequence[int], totals: Sequence[float]) -> None:
         """The table when it is the person's turn."""
@@ -65,7 +65,7 @@ class Screen:
             self._print(_pairs({view.street: done[view.street]}))
 
     def ended(self, number: int, ended: Ended, totals: Sequence[float]) -> None:
-        """The table at the end of a hand: cards of those who showed them, and who won what."""
+        """The table at the end of a hand: the cards shown, and the chips won."""
         seats, table = ended.seats, ended.table
         shown = table.showdown
         board = _spaced(ended.hand.board)
@@ -97,14 +97,14 @@ class Screen:
             self.say(f"{name} failed ({reason}), so a check or fold was played for it.", _BAD)
 
     def history(self, moves: Sequence[Move], seats: Sequence[int]) -> None:
-        """Everything that was done in a hand."""
+        """All actions of a hand."""
         done = by_street(moves, [self.names[player] for player in seats])
         self._print(_pairs(done or {"": "nothing was done yet"}))
 
     def why(
         self, decisions: Sequence[Decision], moves: Sequence[Move], seats: Sequence[int]
     ) -> None:
-        """Why bots did what they did, each with the cards that it had."""
+        """The explanations of bots' decisions, each with the bot's cards."""
         for decision in decisions:
             name = self.names[seats[decision.view.seat]]
             done = Text()
@@ -123,7 +123,7 @@ class Screen:
         self._print(_pairs(dict(lines), _KEY))
 
     def totals(self, hands: int, totals: Sequence[float]) -> None:
-        """What everybody won in the session."""
+        """The winnings of all players in the session."""
         unit = "small bets" if self.match.game.betting == "limit" else "big blinds"
         rows = _table("", f"won in {hands:,} hand{'' if hands == 1 else 's'}:", f"{unit}:")
         big = self.match.game.big_blind
@@ -131,17 +131,17 @@ class Screen:
             rows.add_row(name, self._money(total), f"{total / big:+.1f}" if total else "0")
         self._print(rows)
 
-    # Smaller things.
+    # Single lines.
 
     def say(self, sentence: str, style: str = "") -> None:
         self._print(Text(sentence, style), after=0)
 
     def line(self, text: str) -> None:
-        """Something to be copied: in one line, however long."""
+        """Text to be copied: on one line without wrapping."""
         self.console.print(Text(f" {text}"), soft_wrap=True)
 
     def keys(self, offered: Iterable[tuple[str, str]]) -> None:
-        """A line with what can be pressed, and the place to press it."""
+        """A line with the keys offered, and a prompt."""
         line = Text()
         for key, what in offered:
             line.append("   " if line else "")
@@ -154,12 +154,12 @@ class Screen:
         self.write(" > ")
 
     def write(self, text: str) -> None:
-        """As it is, without a new line."""
+        """Write text without a newline."""
         self.console.print(Text(text, end=""), end="", soft_wrap=True)
         self.console.file.flush()
 
     def clear(self) -> None:
-        """An empty screen, on a terminal."""
+        """Clear the screen of a terminal."""
         if self.console.is_terminal:
             self.console.clear()
         self.console.print()
@@ -190,14 +190,14 @@ class Screen:
 
 
 def _table(*heads: str) -> Table:
-    """Columns, of which those with a colon hold numbers."""
+    """A table with these columns; those with a colon hold numbers and are right-aligned."""
     made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=_SOFT)
     for head in heads:
         right = head.endswith(":")
         made.add_column(
             Text(head.removesuffix(":")),
             justify="right" if right else "left",
-            no_wrap=right or head == "cards",  # words may be broken where it is narrow, no figure
+            no_wrap=right or head == "cards",  # in a narrow terminal words may wrap, numbers not
             min_width=_STEADY.get(head),
         )
     return made
@@ -211,7 +211,7 @@ def _pairs(lines: dict[str, str], style: str = _SOFT) -> Table:
 
 
 def _place(seat: int, seats: int) -> str:
-    """Who has the dealer's button and the blinds."""
+    """The label of a seat: dealer button or blind."""
     if seats == 2:
         return ("BB", "D SB")[seat]
     return {0: "SB", 1: "BB", seats - 1: "D"}.get(seat, "")

@@ -1,4 +1,4 @@
-"""Hand after hand at one table of the arena, with the luck, memories and guards of a match."""
+"""A session: hand after hand at one table of the arena, dealt and guarded as in a match."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ME = 0
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """A hand that is over: the player of each seat, and what bots did wrong, by player."""
+    """A finished hand: the player of each seat, and the faults of bots by player."""
 
     hand: Hand
     seats: list[int]
@@ -38,12 +38,12 @@ class Ended:
 
     @property
     def won(self) -> list[float]:
-        """What each seat won or lost."""
+        """Chips won or lost by each seat."""
         return self.table.payoffs
 
     @property
     def uncalled(self) -> list[int]:
-        """What each seat bet and nobody called, which never was in the pot."""
+        """The uncalled part of each seat's bets, which is returned and not part of the pot."""
         paid = self.table.tables.paid[0, : self.table.seats].tolist()
         most, next_most = sorted(paid)[-1], sorted(paid)[-2]
         return [most - next_most if chips == most else 0 for chips in paid]
@@ -54,7 +54,7 @@ class Ended:
 
     @property
     def taken(self) -> dict[int, float]:
-        """What each seat that won anything took out of the pot."""
+        """Chips that each winning seat took out of the pot."""
         paid = self.table.tables.paid[0, : self.table.seats].tolist()
         rows = zip(self.won, paid, self.uncalled, strict=True)
         found = {seat: won + chips - back for seat, (won, chips, back) in enumerate(rows)}
@@ -62,7 +62,7 @@ class Ended:
 
 
 class Session:
-    """A person, who is player `ME` of the match, among bots that go on remembering."""
+    """A person, player `ME` of the match, and bots that keep their memory from hand to hand."""
 
     def __init__(self, match: Match, ask: Callable[[Session, View], Done], log: Log) -> None:
         self.match, self.log = match, log
@@ -88,7 +88,7 @@ class Session:
 
     @property
     def seats(self) -> list[int]:
-        """The player of each seat in the hand that is played, or comes next."""
+        """The player of each seat in the current hand, or in the next if none is being played."""
         return self._seating()[0].tolist()  # type: ignore[no-any-return]
 
     def play(self) -> Ended:

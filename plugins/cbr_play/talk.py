@@ -1,4 +1,4 @@
-"""What is asked at the keyboard, and what each key does."""
+"""Prompts of a session: which keys are offered, and what each key does."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _HELP = (
     ("q", "quit; hands that are over are saved"),
     ("?", "this help"),
 )
-#: Keys for amounts, by what they stand for.
+#: Keys that stand for amounts.
 _AMOUNTS = {"m": "least", "h": "half pot", "p": "pot", "a": "all-in"}
-#: Digits of the highest amount, and more.
+#: Most digits of a typed amount; more than the highest amount has.
 _DIGITS = 15
 
 
 class Talk:
-    """Questions and answers at one table; `explain` allows to look into bots while a hand is on."""
+    """The dialogue at one table; `explain` allows explanations of bots during a hand."""
 
     def __init__(
         self, keyboard: Keyboard, screen: Screen, explain: bool, ready: Callable[[], None]
     ) -> None:
-        """`ready` is called when there is something to see."""
+        """`ready` is called before each screen."""
         self.keyboard, self.screen, self.explain = keyboard, screen, explain
         self._ready, self._read = ready, False
 
     def turn(self, session: Session, view: View) -> Done:
-        """What the person does in a view."""
+        """The action that the person chooses in a view."""
         self._ready()
         self.screen.clear()
         self.screen.turn(session.hands, view, session.seats, session.totals)
@@ -66,10 +66,10 @@ class Talk:
                     self._look(key, session, view.moves, session.seats)
 
     def after(self, session: Session, ended: Ended, last: bool) -> None:
-        """What follows a hand, until the next one is wanted."""
+        """The dialogue after a hand, until the person wants the next one."""
         self._ready()
         self.screen.clear()
-        if self.explain:  # before the end, which is then in sight however much there is to tell
+        if self.explain:  # shown first, so that the end of the hand stays visible below it
             self.screen.why(session.decisions, ended.moves, ended.seats)
         self.screen.ended(session.hands - 1, ended, session.totals)
         offers = [("Enter", "finish" if last else "next hand")]
@@ -84,7 +84,7 @@ class Talk:
     def _look(
         self, key: str, session: Session, moves: Sequence[Move], seats: Sequence[int]
     ) -> None:
-        """Keys that change nothing in the hand."""
+        """Handle keys that only show something."""
         match key:
             case "h":
                 self.screen.history(moves, seats)
@@ -103,7 +103,7 @@ class Talk:
                 self.screen.say(f"{what} does nothing here; ? shows the keys.")
 
     def _raise(self, view: View) -> int:
-        """What a bet or raise goes to; 0 if there is none after all."""
+        """The amount that a bet or raise goes to; 0 if none is legal or the person cancels it."""
         if not view.raise_to:
             self.screen.say("No bet or raise is possible here.")
             return 0
@@ -132,7 +132,7 @@ class Talk:
                 self._echo("\b \b" * len(before) + typed)
 
     def _choose(self, offers: Sequence[tuple[str, str]]) -> str:
-        """A key, pressed after it was seen what there is to choose from."""
+        """Offer keys and read one; keys typed before are discarded."""
         self.keyboard.forget()
         self.screen.keys(offers)
         key = self._key()
@@ -150,7 +150,7 @@ class Talk:
         return key
 
     def _echo(self, text: str) -> None:
-        """Single keys are not written by the terminal, lines are."""
+        """Echo text in single-key mode, where the terminal does not echo."""
         if self.keyboard.single:
             self.screen.write(text)
 
@@ -170,7 +170,7 @@ def _edited(typed: str, key: str, chosen: dict[str, int]) -> str:
 
 
 def _offers(view: View) -> list[tuple[str, str]]:
-    """Keys for what is legal, and the others."""
+    """The keys of the legal actions, and the other keys."""
     everything = view.stacks[view.seat] + view.bets[view.seat]
     offers = [("f", "fold")] if view.call else []
     all_in = " (all-in)" if view.call and view.call == view.stacks[view.seat] else ""

@@ -1,4 +1,4 @@
-"""Decisions of bots that can explain themselves, kept while a hand is played."""
+"""Records the decisions of bots that can explain them, for the hand being played."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cbr_holdem.table import MOVES, Game
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A decision of a bot: the table as its seat saw it [1, WIDTH], and what it remembered."""
+    """A decision of a bot: the table as its seat saw it [1, WIDTH], and its memory then."""
 
     bot: Any
     seen: NDArray[np.int64]
@@ -26,7 +26,7 @@ class Decision:
 
     @property
     def move(self) -> int:
-        """Which move of the hand it is, from 0."""
+        """The index of the move in the hand, from 0."""
         return int(self.seen[0, MOVES])
 
     @cached_property
@@ -35,7 +35,7 @@ class Decision:
         return View(self.seen, self.game)
 
     def why(self) -> str:
-        """The bot's explanation; a sentence about what failed, if it fails."""
+        """The bot's explanation; if it fails, a sentence with the error."""
         situations = Pending(self.seen, self.game, np.zeros(1, np.int64))
         try:
             with guarded("explaining"):
@@ -45,7 +45,7 @@ class Decision:
 
 
 class Watched:
-    """A bot as it is, but its decisions go into a list."""
+    """Wraps a bot and appends its decisions to a list."""
 
     def __init__(self, bot: Any, decisions: list[Decision]) -> None:
         self._bot, self._decisions = bot, decisions

@@ -1,4 +1,4 @@
-"""What was done, in words; and names that fit."""
+"""Actions and amounts in words, and short names of players."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cbr_holdem.situation import Move
 from cbr_holdem.table import STREETS
 
 _VERBS = {"f": "fold", "k": "check", "c": "call", "b": "bet", "r": "raise"}
-#: What a person is called who has given no name: words go with it.
+#: The default name of the person; verbs agree with it.
 YOU = "you"
 
 
@@ -48,7 +48,7 @@ def action(move: Move, name: str) -> str:
 
 
 def by_street(moves: Sequence[Move], names: Sequence[str]) -> dict[str, str]:
-    """What was done on each street, as a line; `names` by seat."""
+    """The actions of each street as a line; `names` by seat."""
     found: dict[str, list[str]] = {}
     for move in moves:
         name = names[move.seat]
@@ -81,6 +81,6 @@ def short_names(names: Sequence[str], most: int = 14) -> list[str]:
 
 
 def _head(spec: str) -> str:
-    """What a bot is, without options and the folder of its file."""
+    """The name of a bot without options and without the folder of its file."""
     kind, colon, argument = spec.partition("?")[0].partition(":")
     return kind + colon + argument.rpartition("/")[2]

@@ -105,7 +105,7 @@ class TestGame:
             ("firstPlayer = 2 1 1 1", "firstPlayer = 1 1 1 1", "firstplayer"),
             ("numSuits = 4", "numSuits = 1", "numsuits"),
             ("blind = 10 5", "blind = 10 x", "not numbers"),
-            ("limit", "sometimes", "no line of a game"),
+            ("limit", "sometimes", "not a line of a game"),
             ("raiseSize", "riseSize", "no 'risesize'"),
             ("numBoardCards = 0 3 1 1", "numBoardCards = 0 3 1", "numboardcards"),
         ],
@@ -135,7 +135,7 @@ class TestBadLines:
         path = log(tmp_path, "nonsense", "", "; a comment", "STATE:" + "c" * (2 << 20))
         path.write_bytes(path.read_bytes() + b"STATE:1:f:\xff\xfe|Kc9c:5|-5:a|b\n")
         first, long, raw = list(read(path))
-        assert (first.line, first.reason) == (3, "no line of a match log")
+        assert (first.line, first.reason) == (3, "not a line of a match log")
         assert (long.line, "more than a million bytes" in long.reason) == (6, True)
         with pytest.raises(BadValue, match="UTF-8"):
             parse(raw.data)

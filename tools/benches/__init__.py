@@ -1,4 +1,4 @@
-"""The benches, each with one function `rows(full)`, and what they share: a row, and how to time."""
+"""Speed benchmarks, each with one function `rows(full)`, and their shared code for timing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare(
     unit: str = "us",
     repeat: int = 7,
 ) -> Row:
-    """Time for a piece of work: `ours` does `per` of them in a call, the peer `peer_per`."""
+    """Time per unit of work: a call of `ours` does `per` units, one of the peer `peer_per`."""
     mine, theirs = _best_seconds(ours, peer, repeat)
     mine, theirs = mine / per * scale, theirs / (peer_per or per) * scale
     return Row(what, mine, peer_name, theirs, theirs / mine, unit)
@@ -60,7 +60,7 @@ def compare_rates(
     unit: str = "hands/s",
     repeat: int = 7,
 ) -> Row:
-    """Pieces of work a second: `ours` does `per` of them in a call, the peer `peer_per`."""
+    """Units of work a second: a call of `ours` does `per` units, one of the peer `peer_per`."""
     mine, theirs = _best_seconds(ours, peer, repeat)
     mine, theirs = scale * per / mine, scale * peer_per / theirs
     return Row(what, mine, peer_name, theirs, mine / theirs, unit)
@@ -69,7 +69,7 @@ def compare_rates(
 def _best_seconds(
     ours: Callable[[], Any], peer: Callable[[], Any], repeat: int
 ) -> tuple[float, float]:
-    """Processor time of a call of each, in turn, the best of several."""
+    """Processor time of a call of each, called alternately; the best of `repeat`."""
     ours(), peer()  # warm up: compiled code, caches, pages
     best = [float("inf"), float("inf")]
     for _ in range(repeat):

@@ -1,9 +1,10 @@
-"""The arena: nine-seat limit hands a second at tables of one bot, decisions of slow ones, workers.
+"""Speed of the arena: hands a second at tables of one bot, decisions of slow bots, two workers.
 
-The peer is rlcard's limit game for nine, played by a loop that always calls (or checks): what a
-table costs there without any bot. For decisions it is rlcard's environment with agents that get the
-state of their seat. Each deal is played once, so that no bot can reuse an answer for its copies.
-Two workers are compared with two matches side by side, each by one worker.
+Tables are nine-seat limit. The peer is rlcard's limit game for nine, played by a loop that always
+calls (or checks): the cost of a table there without any bot. For decisions it is rlcard's
+environment with agents that get the state of their seat. Each deal is played once, so that no bot
+can reuse an answer for its copies. Two workers are compared with two matches running in parallel,
+each by one worker.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _View:
 
 
 class _Counted:
-    """A bot, with how many decisions it was asked for."""
+    """Wraps a bot and counts its decisions."""
 
     def __init__(self, bot: Any) -> None:
         self.bot, self.memory, self.asked = bot, bot.memory, 0
@@ -69,7 +70,7 @@ def _hands(spec: str, hands: int) -> Row:
 
 
 def _decisions(what: str, bot: Any, hands: int) -> Row:
-    """Decisions of one bot among eight that call; the table's own cost is in it."""
+    """Decisions of one bot among eight that call; the cost of the table is included."""
     match = Match(players_of(["fold", "call*8"]), hands=hands)
     counted = _Counted(bot)
     room = match.room()
@@ -82,7 +83,7 @@ def _decisions(what: str, bot: Any, hands: int) -> Row:
     ours()
     decisions, peer = counted.asked, _RlcardViews()
     row = compare(f"{what} among eight call", ours, "rlcard, states", peer, repeat=3)
-    # How many decisions the peer makes in a call is known only now.
+    # The peer's number of decisions in a call is only known after timing.
     mine, theirs = 1e6 * decisions / row.ours, 1e6 * peer.asked / row.peer
     return Row(row.what, mine, row.peer_name, theirs, mine / theirs, "decisions/s")
 

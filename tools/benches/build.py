@@ -1,12 +1,12 @@
-"""`cbr build` on one core, SQLite included, against PokerKit parsing and replaying the same hands.
+"""Speed of `cbr build` on one core, against PokerKit parsing and replaying the same hands.
 
-Where writing rows takes most of the time, the peer is sqlite-utils inserting the finished rows,
-which is the least that any builder must do. The last row compares a build with two workers to two
-builds side by side.
+The time includes SQLite. Where writing rows takes most of the time, the peer is sqlite-utils
+inserting the finished rows, which is the least that any builder must do. The last row compares a
+build with two workers to two builds running in parallel.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
-if it is there); without any, hands played at random here. Build the flop table first (`cbr tables
-build`): without it, most of the time goes into computing hand strengths.
+if it exists); without any, randomly played hands. Build the flop table first (`cbr tables build`):
+without it, most of the time goes into computing hand strengths.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _against_inserts(what: str, path: Path, hands: int, unit: str) -> Row:
 
 
 def _repeated(log: Path, times: int) -> Path:
-    """A log so many times as long: the longer it is, the less the start of the workers counts."""
+    """The hands of a log repeated `times` times, so that the start of the workers counts less."""
     lines = log.read_text("utf-8").splitlines(keepends=True)
     heads = [line for line in lines if not line.startswith("STATE")]
     states = [line for line in lines if line.startswith("STATE")]
@@ -167,7 +167,7 @@ def _repeated(log: Path, times: int) -> Path:
 
 
 def _two_workers(one: Path, two: Path) -> Row:
-    """Wall time of one build of both logs with two workers, and of two builds side by side."""
+    """Wall time of one build of both logs with two workers, and of two builds in parallel."""
     command = [str(Path(sys.executable).with_name("cbr")), "build"]
 
     def timed(*builds: list[str]) -> float:
@@ -187,6 +187,6 @@ def _two_workers(one: Path, two: Path) -> Row:
     for _ in range(3):
         apart.append(timed([str(one), "--out", outs[0]], [str(two), "--out", outs[1]]))
         both.append(timed([str(one), str(two), "--out", outs[2], "--workers", "2"]))
-    # A busy neighbour slows one or the other down: the median of pairs is steadier than the best.
+    # Other load slows single runs down: the median of pairs is more stable than the best.
     ratio = sorted(a / b for a, b in zip(apart, both, strict=True))[1]
     return Row("two workers", min(both), "two builds side by side", min(apart), ratio, "s")

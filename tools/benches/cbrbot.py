@@ -1,10 +1,10 @@
-"""The CBR bot: nine of them at a table, one decision with its explanation, labels, memory.
+"""Speed and memory of the CBR bot: nine at a table, one explained decision, labels.
 
 Hands are compared with rlcard's limit game for nine, played by a loop that always calls or checks:
-what a table costs there without any bot. So are labels, since a roll-out is a hand played to its
+the cost of a table there without any bot. So are labels, since a roll-out is a hand played to its
 end. A match is timed twice: with every deal played in every seat, where nine equal bots meet each
 decision nine times and reuse the answer, and with every deal played once, where they cannot. A
-decision is compared with numpy, which scans all cases and explains nothing. Memory is that of a
+decision is compared with a scan of all cases in numpy, without an explanation. Memory is that of a
 process that plays a match, compared with one whose bots only call.
 
 The casebase is the file that CBR_BENCH_CASEBASE names, or else built here once, from 20,000 hands
@@ -116,7 +116,7 @@ def _decision(file: Path, stage: str, asked: int = 50) -> Row:
 
 
 def _labels(file: Path, cases: int) -> Row:
-    """From the difference of a longer and a shorter run, which leaves the start out."""
+    """Labels a second, from the difference of a longer and a shorter run, to exclude the start."""
     with TemporaryDirectory() as folder:
         copy = Path(folder) / "labelled.db"
         shutil.copyfile(file, copy)
@@ -156,7 +156,7 @@ def _memory(file: Path, hands: int) -> Row:
 
 
 def _run(*command: Any) -> tuple[float, float]:
-    """Seconds and megabytes that a command of `cbr` takes, in a process of its own."""
+    """Seconds and megabytes that a command of `cbr` takes, in a separate process."""
     # A new process each time: the peak memory of a process includes that of its parent at the fork.
     code = (
         "import re, sys; from cbr.cli import main\n"

@@ -1,13 +1,13 @@
-"""Evolution: self-play of nine rows of weights, many rows on the same deals, workers, memory.
+"""Speed of evolution: self-play of nine rows of weights, many rows on the same deals, two workers.
 
-Self-play is compared with rlcard's limit game for nine, played by a loop that always calls: what a
-table costs there without any bot. Every generation has other weights, so no answer can be reused
-from the one before. Rows of weights tried among `loki` on the same deals are compared with matches
-of one such row each. Two workers are compared with two searches side by side, each by one worker,
-and the memory of a worker with its limit of 600 MB. With --full the whole published self-play plan
-is run, and compared with its limit of eight minutes.
+Self-play is compared with rlcard's limit game for nine, played by a loop that always calls: the
+cost of a table there without any bot. Every generation has other weights, so no answer can be
+reused from the one before. Rows of weights that play among `loki` on the same deals are compared
+with one match for each row. Two workers are compared with two searches in parallel, each by one
+worker, and the memory of a worker with its limit of 600 MB. With --full the whole published
+self-play plan is run, and compared with its limit of eight minutes.
 
-The casebase is the file that CBR_BENCH_CASEBASE names, or else that of the bench `cbrbot`.
+The casebase is the file that CBR_BENCH_CASEBASE names, or else that of the benchmark `cbrbot`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def _paired(file: Path, count: int, deals: int) -> Row:
 
 
 def _workers(file: Path, runs: int) -> list[Row]:
-    """From the difference of a longer and a shorter search, which leaves the start out."""
+    """Hands a second and memory; from the difference of a longer and a shorter search, to exclude
+    the start."""
     short, long = 1, 4
     with TemporaryDirectory() as folder:
         place = Path(folder)
@@ -120,8 +121,8 @@ def _workers(file: Path, runs: int) -> list[Row]:
 def _searches(
     file: Path, folder: Path, searches: Sequence[tuple[int, int]], runs: int
 ) -> tuple[float, float]:
-    """Seconds that some searches of (generations, workers) take side by side, and the most memory
-    of a worker among them, in MB."""
+    """Seconds that searches of (generations, workers) take in parallel, and the peak memory of a
+    worker among them, in MB."""
     started = time.perf_counter()
     processes = []
     for number, (generations, workers) in enumerate(searches):

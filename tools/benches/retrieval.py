@@ -1,7 +1,8 @@
-"""Retrieval from nine-seat limit hold'em: all above 0.97, at most the 100 best, else the best 20.
+"""Speed of retrieval from nine-seat limit hold'em with CASPER's policy.
 
-The casebase is built from one log and asked for the decisions of another, with CASPER's hand-picked
-weights and with random ones. The peer is numpy as one would write it: float32, a column for each
+The policy retrieves all cases above 0.97, at most the 100 best, or the best 20 if there are none.
+The casebase is built from one log and queried with the decisions of another, with CASPER's
+hand-picked weights and with random ones. The peer is a plain numpy scan: float32, a column for each
 feature, every case compared by the same measures, the nearest found by argpartition. Where cbrkit
 is installed, or CBR_BENCH_PYTHON names a Python that has it, it is the peer of one more row.
 
@@ -9,7 +10,7 @@ The long version adds up to ten million cases, made from those of the flop with 
 compares the cost of a query with that among 100,000 cases, and shows the recall of FAISS.
 
 The logs are those in the folder that CBR_BENCH_DATA names (or ../shared/data beside this project,
-if it is there); without any, hands played at random here.
+if it exists); without any, randomly played hands.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ from cbr.store import Casebase, Vectors, group
 from cbr.typing import Floats
 from cbrkit_peer import Job, Timed
 
-#: Queries of numpy, which takes long for one.
+#: Number of queries for numpy, which is slow.
 _FEW = 10
-#: Generated cases, and which indices find their way among them.
+#: Numbers of generated cases, and the indices that are timed with them.
 GROWN = {
     100_000: ("exact", "faiss-ivf", "faiss-hnsw"),
     1_000_000: ("exact", "faiss-ivf", "faiss-hnsw"),
@@ -148,7 +149,7 @@ def _stage(base: Casebase, other: Casebase, stage: str, queries: int) -> list[Ro
 
 
 def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> list[Row]:
-    """What a query costs as the casebase grows; the peer is the smallest of the same kind."""
+    """Cost of a query as the casebase grows; the peer is the smallest one with the same index."""
     mine = retriever_of(base, stage, index="scan")
     rng = np.random.default_rng(2)
     asked = targets_like(mine.vectors, 400, rng)
@@ -159,7 +160,7 @@ def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> li
         truth = None
         for kind in kinds:
             got, cost = _timed(dataclasses.replace(grown, index=_index(kind, grown)), asked)
-            # Without its tree, which is large.
+            # Drop the tree index, which is large.
             truth = truth or dataclasses.replace(got, retriever=grown)
             recall = recalls(truth, got).mean()
             what = f"{stage}, {size:,} generated cases, {kind}, recall {recall:.4f}"
@@ -169,7 +170,7 @@ def _grown(base: Casebase, stage: str, sizes: Mapping[int, Sequence[str]]) -> li
 
 
 def _made(vectors: Vectors, size: int, rng: np.random.Generator) -> Vectors:
-    """So many cases like those there are."""
+    """`size` generated cases similar to the given ones."""
     values = targets_like(vectors, size, rng)
     solution = rng.integers(0, len(vectors.case_type.solutions), size)
     return group(vectors.case_type, "", values, solution, np.full(size, np.nan), np.arange(size))
@@ -183,7 +184,7 @@ def _index(kind: str, grown: Retriever) -> Index:
 
 
 def _timed(mine: Retriever, asked: NDArray[np.float32]) -> tuple[RetrievedMany, float]:
-    """What is retrieved, and microseconds a query, best of three."""
+    """The retrieved cases, and microseconds a query, best of three."""
     found = mine.many(asked)
     seconds = []
     for _ in range(3):

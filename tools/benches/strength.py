@@ -1,4 +1,4 @@
-"""Strength of a hand: exact potential of one position, and the flop table.
+"""Speed of hand strength: exact potential of one position, and the flop table.
 
 The peer evaluates every pair of an opponent's hand and a run-out with our own batched evaluator,
 its arrays of hands made before the clock starts.
@@ -62,12 +62,12 @@ def _every_pair(
 
 
 def _lookup() -> Row:
-    """Finding a position's row and reading it; the peer computes it."""
+    """Look-up of a position in the table; the peer computes it."""
     rng = np.random.default_rng(1)
     deck = np.argsort(rng.random((200_000, 52)), axis=1)[:, :5].astype(np.uint8)
     holes, flops = deck[:, :2].copy(), deck[:, 2:].copy()
     path, few = flop_table.table_path(), 200
-    # Without the table the time of the look-up is the same on an empty one.
+    # Without the table an empty one takes the same time.
     table = flop_table.load(path) if path.exists() else np.zeros((FLOP_CLASSES, 7), np.uint16)
 
     def ours() -> object:
@@ -80,7 +80,8 @@ def _lookup() -> Row:
 
 
 def _table() -> Row:
-    """CPU minutes of the whole table, from a tenth of the flops; the peer is the 10 allowed."""
+    """CPU minutes of the whole table, extrapolated from a tenth of the flops; the peer is the limit
+    of 10 minutes."""
     start = time.process_time()
     positions = sum(len(flop_table.flop_rows(flop)) // 14 for flop in range(0, 1755, 10))
     minutes = (time.process_time() - start) / 60 * FLOP_CLASSES / positions

@@ -1,4 +1,4 @@
-"""The table: nine seats of limit hold'em in which everybody calls, with full state and history.
+"""Speed of the table: limit hold'em in which all players call, with full state and history.
 
 The peer is rlcard's limit game played by a loop that always calls (or checks).
 """

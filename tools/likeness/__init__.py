@@ -1,2 +1,2 @@
-"""How like the real Loki and Poki `loki` plays: their decisions in logs, the loss of guessing them,
-and the search for constants that lose least. `tools/loki_likeness.py` is the command."""
+"""Likeness of `loki` to the real Loki and Poki: their logged decisions, the log-loss of predicting
+them, and the search for the best constants. `tools/loki_likeness.py` is the command."""

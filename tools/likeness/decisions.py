@@ -1,8 +1,8 @@
-"""Decisions of some players in logs of limit games, at tables as these players saw them.
+"""Decisions of named players in logs of limit games, at tables as these players saw them.
 
 A log has the cards of a player only where he showed them, at the end of a hand that he did not
-fold: so a decision here is one between a check or call and a bet or raise, and hands that were
-worth showing are more common than they are dealt.
+fold. So a decision here is between a check or call and a bet or raise, and the sample is biased to
+hands good enough for a showdown.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cbr_holdem.situation import ACTIONS, Pending, replay_arrays
 from cbr_holdem.table import ACTOR, BET_SIZES, PLAYERS, RAISES, STREET, Game, HandArrays, read_game
 
 _BATCH = 2000
-#: Hands that are replayed at a time: each of their tables takes 3 kB.
+#: Hands in a batch of replayed hands: each of their tables takes 3 kB.
 _AT_ONCE = 500
 _HOLES, _PLAYERS = 5, 9  # fields of a hand's text
 _FOLDED = ACTIONS.index("f")
 _RAISED = (ACTIONS.index("b"), ACTIONS.index("r"))
-#: From so many bets on the channels allowed no raise, unless two were left.
+#: The cap on bets of the IRC channels, which did not hold with two players left.
 _CAP = 4
 
 
@@ -54,7 +54,7 @@ class Decisions:
         return len(self.rows)
 
     def of(self, which: NDArray[Any]) -> Decisions:
-        """Some of them."""
+        """The decisions at these indices or in this mask."""
         some = (self.rows, self.raised, self.street, self.due, self.hand, self.month)
         return Decisions(self.game, self.months, *(column[which] for column in some))
 
@@ -62,8 +62,8 @@ class Decisions:
 def decisions_in(
     logs: Sequence[str | Path], players: Collection[str], limit: int | None = None
 ) -> list[Decisions]:
-    """The decisions of these players with cards that are known and with a choice, game by game;
-    `limit` is how many hands of a month are read."""
+    """The decisions of these players in which their cards are known and a raise was legal, by game;
+    `limit` is the most hands of a month to read."""
     texts: dict[str, list[tuple[str, str]]] = {}
     for month, text in _hands(logs, limit):
         fields = text.split("\t")
@@ -79,7 +79,7 @@ def decisions_in(
 
 
 def _hands(logs: Sequence[str | Path], limit: int | None) -> Iterator[tuple[str, str]]:
-    """Every hand that can be read, with the name of its source without that of the file."""
+    """The text of every readable hand, with its month (see `month_of`)."""
     plugins = default_plugins()
     scan = SourceScan(logs, files_in(logs), plugins, "", {}, None, _BATCH)
     read: Counter[str] = Counter()
@@ -115,11 +115,11 @@ def _replayed(game: Game, given: Sequence[tuple[str, str]], players: Collection[
         assert played.tables is not None
         rows = played.tables
         asked = np.isin(hands.players, list(players))
-        # Places go up, so that of a hand among those that were read is found by search.
+        # `place` is sorted, so binary search finds each hand among those that were read.
         wanted = asked[np.searchsorted(hands.place, played.hand), rows[:, ACTOR]]
         shown = played.situations.hole.max(axis=1, initial=0) < DECK
         pending = Pending(rows, game, np.arange(len(rows)))
-        # The games here have no cap, as raising wars of two did not have; but the others did.
+        # The replayed games have no cap; the channels had one with more than two players.
         bets = rows[:, RAISES] + (rows[:, STREET] == 0)
         choice = (pending.raise_to > 0) & ((bets < _CAP) | (rows[:, PLAYERS] == 2))
         kept = np.flatnonzero(wanted & shown & choice & (played.action != _FOLDED))

@@ -1,4 +1,4 @@
-"""How well something guesses whether a player raises, by log-loss with its interval over hands."""
+"""Log-loss of predicting whether a player raises, with intervals over hands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from likeness.decisions import Decisions
 
 @dataclass(frozen=True)
 class Figure:
-    """A mean with half the width of its 95 % interval; 0 is no interval, for a single hand."""
+    """A mean with half the width of its 95 % interval; 0 for a single hand, which has none."""
 
     mean: float
     ci95: float
@@ -25,8 +25,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Line:
-    """Losses in nats a decision on some streets; `gain` is what the formula loses less than the
-    table, decision by decision, so its interval is narrower than theirs."""
+    """Log-losses in nats per decision on some streets; `gain` is the paired difference between the
+    losses of table and formula, so its interval is narrower than theirs."""
 
     street: str
     hands: int
@@ -43,8 +43,8 @@ def raises_by_formula(formula: Formula, decisions: Decisions) -> Floats:
 
 
 def frequencies(learned: Sequence[Decisions]) -> Floats:
-    """How often players bet or raised on each street with 0, 1 and 2 or more bets to call, [4, 3],
-    each with one more of both."""
+    """How often players bet or raised on each street with 0, 1 and 2 or more bets to call, [4, 3];
+    one decision of each kind is added to the counts."""
     counts = np.ones((len(STREETS), 3, 2))
     for decisions in learned:
         np.add.at(counts, (decisions.street, decisions.due, decisions.raised.astype(np.int64)), 1)
@@ -53,7 +53,7 @@ def frequencies(learned: Sequence[Decisions]) -> Floats:
 
 
 def loss(chances: Floats, decisions: Decisions) -> Floats:
-    """-log of the chance of what was done, [m]."""
+    """-log of the predicted chance of the logged action, [m]."""
     return -np.log(np.where(decisions.raised, chances, 1.0 - chances))
 
 
@@ -87,7 +87,7 @@ def judged(formula: Formula, table: Floats, decisions: Sequence[Decisions]) -> l
 
 
 def figure(values: Floats, hand: NDArray[np.int64]) -> Figure:
-    """The mean over decisions, with an interval over hands: decisions of one hand go together.
+    """The mean over decisions, with an interval over hands: decisions of one hand are correlated.
 
     >>> figure(np.array([1.0, 1.0, 3.0, 3.0]), np.array([7, 7, 8, 8]))
     Figure(mean=2.0, ci95=1.96)

@@ -1,4 +1,4 @@
-"""Search for the free constants that guess some players' decisions best."""
+"""Search for the free constants of `loki` that predict the decisions of players best."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cbr_bots import Constants, Formula
 from likeness.decisions import Decisions
 from likeness.judging import mean_loss
 
-#: The constants that are ours, with the least and the most that is tried. Published ones stay.
+#: The constants that are ours, with the range that is searched. Published ones stay fixed.
 RANGES = {
     "slip": (0.005, 0.4),
     "slip_raise": (0.05, 0.9),
@@ -28,9 +28,9 @@ RANGES = {
     "doubt_call": (0.0, 0.9),
     "doubt_check": (0.0, 1.0),
 }
-#: Steps of each round, as parts of the range.
+#: Step size of each round, as a share of the range.
 STEPS = (0.25, 0.25, 0.1, 0.04)
-#: What a step must gain in nats to be taken.
+#: The least gain in nats for which a step is taken.
 _LEAST = 1e-5
 
 Told = Callable[[str], None]
@@ -43,12 +43,11 @@ def searched(
     steps: Sequence[float] = STEPS,
     tell: Told = lambda _: None,
 ) -> tuple[Constants, float]:
-    """The constants and their mean loss: one after another is moved as long as that helps, and the
-    steps get smaller."""
+    """The best constants found and their mean loss, by coordinate descent with decreasing steps."""
     formula = Formula(style, constants=begin)
 
     def value(constants: Constants) -> float:
-        formula.constants = constants.numbers()  # and keep the boards it has looked at
+        formula.constants = constants.numbers()  # one `Formula`, to keep its cache of board values
         return mean_loss(formula, decisions)
 
     best, found = value(begin), begin

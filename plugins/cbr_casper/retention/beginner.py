@@ -1,7 +1,7 @@
 """A bot that starts without cases, as Casey did (Sandven and Tessem 2006), and learns as it plays.
 
 It chooses the action that earned most in its own similar cases, with a bonus for actions that it
-has seldom tried (optimism under uncertainty). So it explores, and less and less. A fold has value 0
+has seldom tried (optimism under uncertainty), so that it explores less and less. A fold has value 0
 and needs no exploration.
 """
 
@@ -95,7 +95,7 @@ class Beginner:
         return tried, found.sums(share * found.outcome, both) / (tried + _PRIOR)
 
     def explain_in(self, session: Session, situations: Pending, allowed: Flags) -> str:
-        """Why it acts as it does in one situation."""
+        """The explanation of its decision in one situation."""
         found, share = self._found([session], situations)
         tried, mean = (row[0] for row in self._means(found, share, allowed.shape))
         chances = self.decide_in([session], situations, allowed).chances[0]

@@ -1,4 +1,4 @@
-"""Observed hands written to a casebase, as `cbr build` would write them from a log.
+"""Writes observed hands to a casebase, as `cbr build` would write them from a log.
 
 All hands of one call are one transaction, which waits for other writers: several bots and processes
 may write to one file. A hand is identified by its content, so it is not written twice. After a
@@ -46,7 +46,7 @@ class CasebaseWriter:
                 raise
 
     def write(self, bodies: Sequence[str]) -> int:
-        """Write hands; how many are new."""
+        """Write hands; returns the number of new ones."""
         if self.failed:
             raise CbrError(self.failed)
         try:

@@ -1,4 +1,4 @@
-"""Combined retrieval: similar cases of a session beside those retrieved from the casebase."""
+"""Combined retrieval: cases of a session together with those retrieved from the casebase."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Sums:
         return dataclasses.replace(self, taken_all=taken)
 
     def combined(self, found: SimilarCases, own: float) -> Sums:
-        """With retained cases: the bot's own count `own` times in shares, and their outcomes count
-        beside values where these are known."""
+        """The sums with retained cases added: the bot's own cases have weight `own` in the shares,
+        and their outcomes are averaged with values where these are known."""
         shape = (len(self), len(self.case_type.solutions))
         weight = np.where(found.own, own, 1.0)
         earned = np.nan_to_num(found.outcome)
@@ -161,7 +161,7 @@ class RetainingStreet(Street):
         )
 
     def _summed(self, codes: NDArray[np.float32]) -> Floats:
-        """The figures of `ActionChances` for each target, and `Sums` behind them."""
+        """For each target the figures of `ActionChances`, followed by the parts of `Sums`."""
         found = self.retriever.many(codes)
         vectors = found.vectors
         none = np.zeros_like(vectors.outcome_sum)
@@ -170,7 +170,7 @@ class RetainingStreet(Street):
         return np.column_stack([self.figures_of(found), found.taken, found.weighted, *sums])
 
     def explain_in(self, session: Session, situations: Pending, allowed: Flags) -> str:
-        """What the session adds to a decision, in a sentence."""
+        """A sentence about the similar cases of the session."""
         found = self._similar([session], codes_of(self.case_type, situations))
         own, others = int(found.own.sum()), int((~found.own).sum())
         return f"In this session {own} own decisions and {others} of opponents are similar."

@@ -1,4 +1,4 @@
-"""Finished hands as one seat observed them, in the form of a log: of the opponents only the cards
+"""Finished hands as one seat observed them, in the form of a log: opponents have only the cards
 that they showed."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def observed_text(table: Ints, game: Game, number: str = "") -> str:
     """A finished hand as `Hand.text`, with players named by their seats.
 
     `table` [WIDTH] is the end of the hand as one seat observed it. A hand that ended before the
-    flop gets its `number`, since many different ones look alike.
+    flop gets its `number`, since different ones may have the same text.
     """
     players = [f"seat {seat + 1}" for seat in range(int(table[SEATS]))]
     return text_of(table, game, players, "" if table[BOARD] < DECK else number)
@@ -28,8 +28,8 @@ def observed_text(table: Ints, game: Game, number: str = "") -> str:
 def merge_views(tables: Ints, numbers: Sequence[str]) -> tuple[Ints, list[str]]:
     """Tables with the views of several seats of one hand merged, and the number of each.
 
-    Hands with a board are the same if all but the hole cards are equal. Without a board this cannot
-    be told, and they stay apart.
+    Hands with a board are the same if all but the hole cards are equal. Hands without a board
+    cannot be matched, and are not merged.
     """
     found: dict[bytes, int] = {}
     kept: list[Ints] = []

@@ -30,8 +30,8 @@ Codes = NDArray[np.float32]
 
 #: The field of the arena's memory that holds the number of a session.
 TICKET = ("ticket", np.int64)
-#: Calls of `Retention.remember` without a session after which it is over. Sessions that go on come
-#: up in every call, or in turns of at most as many as there are seats.
+#: A session is over when this many calls of `Retention.remember` did not include it. A running
+#: session is in every call, or in one of as many calls as there are seats.
 _OVER = 64
 
 
@@ -113,7 +113,7 @@ class Retention:
         found = [self._session(memory, at) for at in range(len(memory))]
         if chance is not None:
             for at, session in enumerate(found):
-                # It comes from seed, deal and seat, so no other session of any match has it.
+                # Derived from seed, deal and seat, so it is unique among sessions of all matches.
                 session.key = session.key or int(chance.state[at])
         return found
 
@@ -200,7 +200,7 @@ class SimilarCases(NamedTuple):
         return sums.reshape(shape)
 
     def take(self, places: NDArray[np.bool_]) -> SimilarCases:
-        """Some of them."""
+        """The cases marked in `places` [m]."""
         return SimilarCases(
             self.target[places],
             self.similarity[places],
@@ -217,13 +217,12 @@ def similar_cases(
     weights: Floats,
     above: float,
 ) -> SimilarCases:
-    """The cases of each target [n, d], out of those of its session [n], that are more similar than
-    `above`."""
+    """For each target [n, d], the `cases` of its session that are more similar than `above`."""
     target = np.repeat(np.arange(len(targets)), [len(kept) for kept in cases])
     codes = np.concatenate([kept.codes for kept in cases])
     left, lost = np.arange(len(target)), np.zeros(len(target))
     total = weights.sum()
-    # The largest weights first, so that few cases are left for the other features.
+    # Largest weights first, so that most cases are excluded before the other features are compared.
     for place in np.argsort(-weights, kind="stable").tolist():
         if not len(left) or not weights[place]:
             break

@@ -1,9 +1,9 @@
-"""Values of actions: what each action of a case earns on average, in small bets or big blinds.
+"""Values of actions: the expected winnings of each action of a case, in small bets or big blinds.
 
 best_response   an approximate best response to a model of how opponents act
-table_models    the tables that a bot may meet, and which of them it seems to sit at
+table_models    models of the opponents at a table, and their posterior
 rollouts        the value of each action of a logged decision, by paired roll-outs
-labels          roll-out values of cases, kept in the casebase: `cbr label`
-label_file      the same in a file of their own
+labels          roll-out values of cases, stored in the casebase: `cbr label`
+label_file      labels saved to a separate file
 value_reuse     the reuse policy `worth`, which mixes imitation with values
 """

@@ -1,10 +1,10 @@
-"""An approximate best response: a strategy that earns more against an opponent model than it does.
+"""An approximate best response to an opponent model, found by simulated play.
 
 Hands of the casebase are dealt anew and played by the model, one seat (the hero) by a strategy of
 its own. At each of the hero's decisions every legal move is played out with the same cards and the
 same random numbers. The mean result in a cell of the abstraction is the value of the move there.
-A round ends with a better strategy: moves by their value and by how often players make them. The
-next round plays by that one.
+A round ends with an improved strategy, which weighs moves by their value and by how often players
+make them. The next round plays by that strategy.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ ROUNDS, HANDS = 4, 120_000
 #: Hands of a round that one worker plays at a time.
 _PIECE = 20_000
 #: Small bets (big blinds) of value that make a move e times likelier. In no-limit more is at stake,
-#: and less is known of how others respond to each size.
+#: and less is known about how opponents respond to each size.
 _TEMPERATURES = {"limit": 0.1, "nolimit": 1.0}
 #: Exponent of the players' own frequencies in the strategy.
 _IMITATE = 0.5
 #: Added to the frequency of a move, so that one that nobody makes can be chosen.
 _RARE = 0.01
-#: Visits that the value of a coarser cell counts for, towards which a finer one is shrunk.
+#: Weight, in visits, of the coarser cell's value, towards which a finer one is shrunk.
 _PRIOR = 30.0
 #: Kernel width: the weight of a visit to the next hand class.
 _WIDTH = 0.3
@@ -90,7 +90,7 @@ class Starts(NamedTuple):
     terms: Ints
 
 
-#: Called with hands done, hands in all, and hands done.
+#: Called with hands done, total hands, and hands done.
 
 
 class BestResponses(NamedTuple):
@@ -124,8 +124,9 @@ def best_responses(
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> BestResponses:
-    """Approximate best responses to some models of limit or nolimit `betting`, in so many rounds.
-    Without rounds a strategy is the model's own; the result is the same for any pool."""
+    """Approximate best responses to models of limit or nolimit `betting`, after `rounds` rounds of
+    `hands` hands. With 0 rounds a strategy is the model's own. The result does not depend on the
+    pool."""
     sizes, temperature = RAISE_SIZES[betting], _TEMPERATURES[betting]
     grids = np.stack([model.grid for model in models])
     strategy = np.stack([without_rare_sizes(grid) for grid in grids])
@@ -157,7 +158,7 @@ def best_responses(
 
 
 def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
-    """Results of moves in sum, visits of cells, and how often the opponents made each move."""
+    """Sums of the results of moves, visits of cells, and how often opponents made each move."""
     sums = np.zeros_like(work.strategies.own)
     visits = np.zeros(sums.shape[:-1], np.int64)
     opponent_moves = np.zeros((*sums.shape[:2], sums.shape[-1]), np.int64)
@@ -166,7 +167,7 @@ def _play(work: _Work) -> tuple[Floats, Ints, Ints]:
 
 
 def starts_of(base: Casebase) -> Starts:
-    """The starts of some hands, spread over the records of a casebase."""
+    """The starts of about `_STARTS` hands, or of all if there are fewer, spread over a casebase."""
     tables, terms = [], []
     every = max(1, base.count_records() // _STARTS)
     for _, bodies in base.read_records(BATCH * every):
@@ -193,7 +194,7 @@ def _means(sums: Floats, visits: Ints) -> Floats:
 
 def without_rare_sizes(chances: Floats, frequencies: Floats | None = None) -> Floats:
     """Chances without raises of sizes that players hardly ever choose in a context, by these
-    `frequencies` or by the chances themselves. How opponents respond to a rare size is not known,
+    `frequencies` or by the chances themselves. The response of opponents to a rare size is unknown,
     and its value would be overestimated."""
     frequencies = chances if frequencies is None else frequencies
     share = np.stack([class_shares(street) for street in range(4)])
@@ -249,7 +250,7 @@ def _round(
                 move_chances(r, of_game, strength, others, space.features, space.chances)
                 move = sample_move(space.chances, uniform)
                 play_move(r, of_game, sizes, move)
-                # Where no raise is legal any more, it became a call.
+                # An illegal raise was played as a call.
                 _street, _seat, kind, _amount = unpacked(last_move(r))
                 opponent_moves[street, at, move if kind == RAISE else kind] += 1
                 continue

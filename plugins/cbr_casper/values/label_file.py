@@ -1,8 +1,9 @@
-"""Labels in a file of their own, for a casebase that can be built again from its log.
+"""Saves labels to a file and loads them, for a casebase that can be built again from its log.
 
 The file is numpy's .npz without pickled objects. For each stage it has a fingerprint of the cases
-and their numbers, so labels of other cases, or of the same in another order, are refused. Then come
-case numbers, places of solutions, values and standard errors; and the arrays of the table models.
+and their numbers, so that labels of other cases, or of the same in another order, are refused; then
+case numbers, indices of solutions, values and standard errors. The arrays of the table models
+follow.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _KIND, _VERSION = "cbr-labels", 3
 
 
 def verify_can_save(path: Path) -> None:
-    """Raise BadValue unless a path is free for labels: nothing is there, or other labels."""
+    """Raise BadValue if the path exists and is not a label file, or cannot be written."""
     verify_place(path)
     if path.exists() and path.stat().st_size:
         try:
@@ -82,7 +83,7 @@ def load(base: Casebase, path: Path) -> None:
 
 
 def _fingerprint(base: Casebase, stage: str) -> str:
-    """A hash of cases with their numbers; a casebase's digest is the same for any order."""
+    """A hash of cases with their numbers; unlike a casebase's digest it depends on their order."""
     cases = base.read_cases(stage)
     columns = ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8"))
     return checksum(*(np.ascontiguousarray(column, kind).tobytes() for column, kind in columns))
@@ -120,8 +121,8 @@ def _format(parts: dict[str, NDArray[Any]]) -> tuple[str, str]:
 def _labels(
     parts: dict[str, NDArray[Any]], path: Path, stage: str, solutions: int
 ) -> list[NDArray[Any]]:
-    """Case numbers, places of solutions, values and errors of a stage, checked: a file may come
-    from anybody."""
+    """Case numbers, indices of solutions, values and errors of a stage. They are checked, since the
+    file may come from anybody."""
     found = []
     for name, kinds in (("case", "iu"), ("solution", "iu"), ("value", "f"), ("error", "f")):
         part = parts.get(f"{stage}.{name}")

@@ -1,8 +1,8 @@
 """Labels: the value of each legal action of a case, by roll-outs.
 
-A casebase keeps values beside its cases, with their standard errors. The order in which cases are
-labelled depends on their numbers alone, so labelling continues where it stopped, and labelling in
-several steps gives the same values as in one.
+A casebase stores the values of its cases with their standard errors. The order in which cases are
+labelled depends on their numbers only, so labelling continues where it stopped, and labelling in
+several runs gives the same values as in one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _PIECE = 50
 #: A decision's number is that of its record times this, plus its step in the hand.
 _STEPS = 1_024
 
-#: Cases to label, as stage and case number, by the numbers of their decisions.
+#: Cases to label: stage and case number by the number of the decision.
 Wanted = dict[int, tuple[str, int]]
-#: Called with cases done, cases in all, and cases done.
+#: Called with cases done, total cases, and cases done.
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class _Values(NamedTuple):
 
 
 def unlabelled(base: Casebase, cases: int = 0) -> Wanted:
-    """Those of the first so many cases of each stage (0: all) that have no values yet."""
+    """Of the first `cases` cases of each stage (0: all), those that have no values yet."""
     if base.domain not in BETTING:
         raise BadValue(f"{base.path} is a casebase of {base.domain!r}, not of hold'em")
     if cases < 0:
@@ -88,7 +88,7 @@ def label(
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Labelled]:
-    """Label the `unlabelled` cases, with opponents that play as those of the casebase."""
+    """Label the cases of `wanted` (see `unlabelled`) against the casebase's opponent model."""
     if deals < 2:
         raise BadValue("labels need 2 deals or more; with one there is no standard error")
     done: dict[str, int] = dict.fromkeys(base.stages, 0)
@@ -110,7 +110,7 @@ def labelled(base: Casebase, now: Mapping[str, int] | None = None) -> list[Label
 
 
 def _chosen(base: Casebase, stage: str, cases: int) -> Ints:
-    """Cases to label as (number, record, step): the first so many in a random but fixed order."""
+    """Cases to label as (number, record, step): the first `cases` in a fixed random order."""
     places = base.places(stage)
     if not len(places):
         raise EmptyStage(f"stage {stage!r} of {base.path} has no cases with a hand; build some")
@@ -157,7 +157,7 @@ def _label_piece(work: _Work) -> _Values:
 
 
 def _store(base: Casebase, values: _Values, wanted: Wanted) -> dict[str, int]:
-    """Write values in one transaction; how many cases of each stage got some."""
+    """Write values in one transaction; returns the number of labelled cases by stage."""
     places = [wanted[number] for number in values.number.tolist()]
     counts: dict[str, int] = {}
     with base.transaction():

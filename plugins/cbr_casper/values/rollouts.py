@@ -1,10 +1,10 @@
 """Roll-outs: the value of each legal action of a logged decision.
 
-For one deal the opponents' hands are drawn from their ranges, given what they did in the hand, and
+For one deal the opponents' hands are drawn from their ranges, given their moves in the hand, and
 the board is completed. Then every legal move is played out with the same cards and the same random
 numbers, so that differences between moves are paired. The opponents play by the model, we by our
-best response to it. A fold has value 0, since nothing more is lost. Of the cards that only the log
-knows, those of the player who decides are used and no others.
+best response to it. A fold has value 0, since nothing more is lost. Of the hole cards in the log,
+only those of the player who decides are used.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def rollout_values(
     """Mean results of moves [m, moves] in small bets (big blinds in no-limit), and their standard
     errors; NaN where a move is not legal or the decision is not wanted.
 
-    `tables` [m, WIDTH] are decisions in the order of play, hand after hand. `move` [m] is what was
-    done, and `number` [m] keys the random numbers of a decision.
+    `tables` [m, WIDTH] are decisions in the order of play, hand after hand. `move` [m] is the
+    logged move, and `number` [m] keys the random numbers of a decision.
     """
     mean = np.full((len(tables), strategies.own.shape[-1]), np.nan)
     error = np.full_like(mean, np.nan)
@@ -142,7 +142,7 @@ def _values(
     for i in range(len(tables)):
         r = tables[i]
         if r[MOVES] == 0:
-            # Another hand begins; it is followed only if one of its decisions is wanted.
+            # A new hand begins; ranges are updated only if one of its decisions is wanted.
             weights[:] = 1.0
             ready = 0
             end = i + 1

@@ -1,11 +1,12 @@
-"""Table models: how the opponents at a table may play, and which of them seems to fit it.
+"""Table models: models of how the opponents at a table play, and their posterior at a table.
 
-The first model is the players of the casebase, all together. The others are the same players with
-a tilt; and, where the casebase has players of several kinds, each kind alone. Each model has its
-own best response, found by simulated play when cases are labelled.
-At a table the bot updates the posterior of each model by what the opponents do. The value of a move
-is then that of the cases, times the posterior of the first model, plus the values of the
-abstraction in the other models, times theirs.
+The first model is that of all players of the casebase together. The others are the same players
+with a tilt; and, where the casebase has groups of players who act alike, one model for each group.
+Each model has its own best response, found by simulated play when cases are labelled.
+
+At a table the bot updates the posterior of each model from the opponents' moves. The value of a
+move is then that of the cases, times the posterior of the first model, plus the values of the
+abstraction in the other models, times their posteriors.
 """
 
 from __future__ import annotations
@@ -62,12 +63,12 @@ STORED_AS = "worlds"
 _OF_MODEL = ("grid", "feature", "cut", "leaf", "trees")
 _STRATEGY, _VALUE, _RATES = "own", "value", "seen"
 NAMES = (*_OF_MODEL, _STRATEGY, _VALUE, _RATES)
-#: How many hands the models were learned from, beside them in a casebase.
+#: The array of a casebase with the number of hands that the models were learned from.
 _HANDS = f"{STORED_AS}.hands"
 
 #: Exponent of a hand's likelihood: moves of one hand depend on one another.
 _TEMPER = 0.03
-#: What is left of the log-likelihood after another hand, so that a table may change.
+#: Decay of the log-likelihood with each hand, so that the belief follows a table that changes.
 _FORGET = 0.99
 #: Hands that a casebase needs for a bot to adapt to the table.
 _ENOUGH = 1_000
@@ -83,7 +84,7 @@ class TableModels:
 
     `opponents` is the model of the casebase's players, and `strategy` [4, CONTEXTS, CLASSES, moves]
     the best response to it; cases are labelled by these two. For each table model, `value` [models,
-    4, CONTEXTS, CLASSES, moves] is what moves are worth to a player of its best response, and
+    4, CONTEXTS, CLASSES, moves] are the values of moves for a player of its best response, and
     `move_rates` [models, 4, CONTEXTS, moves] how often its opponents make each move.
     """
 
@@ -102,17 +103,17 @@ class TableModels:
         pool: Executor | None = None,
         progress: Progress | None = None,
     ) -> TableModels:
-        """Table models of a casebase with best responses found in so many rounds of hands; with 0
-        rounds our strategy is that of the players. No-limit has one table model: the abstraction is
-        too coarse for pots of such different sizes, and a bot that adapted by it lost."""
+        """Table models of a casebase, with best responses from `rounds` rounds of `hands` hands;
+        with 0 rounds our strategy is that of the players. No-limit has one table model: the
+        abstraction is too coarse for its range of pot sizes, and a bot that adapted by it lost."""
         counts, betting = count_moves(base), BETTING[base.domain]
         everybody = counts.model()
         models, has_trees = [everybody], bool(everybody.trees.any())
         if betting == "limit":
-            # Trees fit the players of the log; of strangers they say little. With trees it took
-            # longer, and won no more.
+            # Trees are fitted to the players of the log, not to others. With trees the tilted
+            # models took longer and won no more.
             plain = everybody.without_trees()
-            tilts = TILTS if has_trees else TILTS[1:]  # without trees the first is everybody again
+            tilts = TILTS if has_trees else TILTS[1:]  # without trees the first equals `everybody`
             models += [plain.tilted(tilt) for tilt in tilts]
             groups = groups_of(counts.totals[:-1])
             if len(groups) > 1:
@@ -127,7 +128,7 @@ class TableModels:
         return cls(opponents, strategy, value, np.maximum(rates, _LEAST))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by their stored names; `from_arrays` makes the models of them again."""
+        """The arrays by their stored names; `from_arrays` restores the models."""
         stored = {name: getattr(self.opponents, name) for name in _OF_MODEL}
         return stored | {_STRATEGY: self.strategy, _VALUE: self.value, _RATES: self.move_rates}
 
@@ -154,12 +155,12 @@ class TableModels:
 
     @classmethod
     def load(cls, base: Casebase) -> TableModels | None:
-        """The models that a casebase keeps, if any."""
+        """The models stored in a casebase, if any."""
         return cls.from_arrays({name: base.learned(f"{STORED_AS}.{name}") for name in NAMES}, base)
 
     @classmethod
     def load_if_valid(cls, base: Casebase) -> TableModels | None:
-        """The models that a casebase keeps, unless they are of another game or version."""
+        """The models stored in a casebase, unless they are of another game or version."""
         try:
             return cls.load(base)
         except BadValue:
@@ -167,8 +168,8 @@ class TableModels:
 
     @classmethod
     def for_adaptation(cls, base: Casebase) -> TableModels | None:
-        """The models that a casebase keeps, if a bot can adapt by them: there are several, with
-        best responses, and learned from enough hands."""
+        """The models stored in a casebase, if a bot can adapt by them: there are several, with best
+        responses, learned from enough hands."""
         if cls.from_fewer_hands(base, _ENOUGH):
             return None
         found = cls.load(base)
@@ -219,8 +220,8 @@ class TableModels:
         return out
 
     def observe(self, tables: Ints, terms: Ints, seats: Ints, log_likelihood: Floats) -> None:
-        """Update the log-likelihoods [n, models] by what opponents of the `seats` [n] did in hands
-        that are over."""
+        """Update the log-likelihoods [n, models] from the moves of the opponents of `seats` [n] in
+        finished hands."""
         new = np.zeros_like(log_likelihood)
         _add_log_likelihood(tables, terms, seats, np.log(self.move_rates), new)
         log_likelihood *= _FORGET
@@ -228,7 +229,7 @@ class TableModels:
 
 
 def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
-    """Raise BadValue if an array has not the shape, type and range that the models need."""
+    """Raise BadValue if an array does not have the shape, type and range that the models need."""
     moves = RAISE + len(RAISE_SIZES[BETTING[base.domain]])
     most, models = known["feature"].shape[1:2], known[_VALUE].shape[:1] or (1,)
     cells = (4, CONTEXTS, CLASSES, moves)
@@ -242,7 +243,7 @@ def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
         _VALUE: (*models, *cells),
         _RATES: (*models, *cells[:2], moves),
     }
-    # A tree that asked for a feature beyond the last would read foreign memory.
+    # Compiled code does not check bounds: a feature number beyond the last would read other memory.
     greatest = {"feature": FEATURES - 1, "cut": 255, "trees": max(most, default=0)}
     for name, array in known.items():
         kinds = "iu" if name in greatest else "f"
@@ -293,5 +294,5 @@ def _add_log_likelihood(tables: Any, terms: Any, seats: Any, log_rates: Any, out
                 move = move_of(r, terms, kind, amount, moves)
                 for model in range(len(out[i])):
                     out[i, model] += log_rates[model, street, at, move]
-            if m + 1 < end[MOVES]:  # the last one would start the showdown
+            if m + 1 < end[MOVES]:  # the last move would start the showdown
                 act(r, terms, kind, amount)

@@ -1,4 +1,4 @@
-"""Reuse of cases whose actions have values: the policy `worth`, which mixes imitation and value."""
+"""The reuse policy `worth`, which mixes imitation with the values of actions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _RARE = 0.01
 
 @reuse_policy("worth", batched=True, by_value=True)
 def worth(retrieved: Evidence, temperature: float = 0.1, imitate: float = 1.0) -> Floats:
-    """Each solution by its share of the cases, to the power `imitate`, times e^(value /
-    `temperature`).
+    """The chance of a solution is proportional to its share of the cases to the power `imitate`,
+    times e^(value / `temperature`).
 
     The value of a solution is the mean over the retrieved cases that have one. Where fewer than two
     solutions have a value, shares alone decide; without shares all solutions are equally likely.

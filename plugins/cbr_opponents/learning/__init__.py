@@ -1,7 +1,7 @@
-"""Opponent models learned from the hands of a casebase; only these modules read one.
+"""Opponent models learned from the hands of a casebase.
 
 decisions       decisions of a casebase's players, and the model fitted to them
-player_groups   players who act alike
+player_groups   groups of players who act alike
 """
 
 import lazy_loader

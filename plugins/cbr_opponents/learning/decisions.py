@@ -30,8 +30,8 @@ from cbr_opponents.frequencies import LEAST_CHANCE, hides_folds, smoothed_freque
 from cbr_opponents.logged_hands import BATCH, logged_moves, replay_decisions
 from cbr_opponents.opponent_model import OpponentModel
 
-#: Trees of a street at most, and decisions they are fitted to at most. One hand in `_HELD` is held
-#: out, to see how many trees help.
+#: Most trees of a street, and most decisions they are fitted to. One hand in `_HELD` is held out,
+#: to choose the number of trees.
 _TREES, _ROWS, _HELD = 60, 100_000, 5
 #: Decisions of a street below which trees would overfit.
 _FEWEST = 1_000
@@ -41,7 +41,7 @@ _APART = 40
 
 class Decisions(NamedTuple):
     """Decisions of players whose cards are known: `cell` [n, 3] is street, context and hand class,
-    `features` [n, FEATURES] those of trees; then the `move`, its `player` and its `hand`, [n]."""
+    `features` [n, FEATURES] those of the trees; then `move`, `player` and `hand`, [n] each."""
 
     cell: NDArray[np.int16]
     features: NDArray[np.uint8]
@@ -50,7 +50,7 @@ class Decisions(NamedTuple):
     hand: Ints
 
     def take(self, places: NDArray[Any]) -> Decisions:
-        """Some of them."""
+        """The decisions at these indices."""
         return Decisions(*(part[places] for part in self))
 
     def counted(self, moves: int) -> Ints:
@@ -60,15 +60,15 @@ class Decisions(NamedTuple):
         return np.bincount(at, minlength=int(np.prod(shape))).reshape(shape)
 
     def counted_by_player(self, players: int, moves: int) -> Ints:
-        """How often each of so many players made each move, [players, 4, CONTEXTS, moves]."""
+        """How often each player made each move, [players, 4, CONTEXTS, moves]."""
         totals = np.zeros((players, 4, CONTEXTS, moves), np.int64)
         np.add.at(totals, (self.player, *self.cell[:, :2].T, self.move), 1)
         return totals
 
 
 class MoveCounts(NamedTuple):
-    """What players did: the decisions with known cards, and how often each player made which move
-    in all decisions, `totals` [players, 4, CONTEXTS, moves]."""
+    """The decisions with known cards, and the move counts of each player in all decisions,
+    `totals` [players, 4, CONTEXTS, moves]."""
 
     decisions: Decisions
     totals: Ints
@@ -95,7 +95,7 @@ def _trees(decisions: Decisions, moves: int) -> list[Trees]:
     log = np.log(np.maximum(grid, LEAST_CHANCE**2))
     for street in range(4):
         mine = decisions.cell[:, 0] == street
-        # Every so-many-th hand with all its decisions, where there are too many.
+        # Where there are too many decisions, keep one hand in `every` with all its decisions.
         every = -(-int(mine.sum()) // _ROWS) or 1
         some = decisions.take(mine & (decisions.hand // _HELD % every == 0))
         start = log[tuple(some.cell.T.astype(np.int64))]
@@ -105,8 +105,8 @@ def _trees(decisions: Decisions, moves: int) -> list[Trees]:
 
 
 def count_moves(base: Casebase) -> MoveCounts:
-    """What the players of a casebase's records did. Players with the most hands are counted one by
-    one; the last place is for all others together."""
+    """The decisions and move counts of the players in a casebase's records. Players with the most
+    hands are counted one by one; the last index is for all others together."""
     hands = Counter(
         name
         for _, bodies in base.read_records(BATCH)

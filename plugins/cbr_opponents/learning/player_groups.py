@@ -1,4 +1,4 @@
-"""Players of a log who act alike, by agglomerative clustering of their move counts."""
+"""Groups of players who act alike, by agglomerative clustering of their move counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cbr.typing import Floats, Ints
 
 #: Decisions that a player needs to be clustered.
 _ENOUGH = 1_000
-#: Groups at most; and the loss in log-likelihood per decision above which groups stay apart.
+#: Most groups; and the loss in log-likelihood per decision above which groups stay apart.
 _GROUPS, _DIFFERENT = 3, 0.03
 
 
