@@ -47,7 +47,7 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
             if not header:
                 header = [cell.strip() for cell in cells]
                 for name in sorted({name for name in header if header.count(name) > 1}):
-                    yield Skipped(line, f"column {name!r} stands twice", position())
+                    yield Skipped(line, f"column {name!r} appears twice", position())
                     return
                 continue
             if not any(cells):
