@@ -17,7 +17,7 @@ def verify_place(path: Path) -> None:
     if path.exists() and not path.is_file():
         raise BadValue(f"{path} is a device or a pipe, which a file would replace; choose a file")
     if not path.parent.is_dir():
-        raise BadValue(f"{path.parent} is not a folder; create it, or choose another place")
+        raise BadValue(f"{path.parent} is no folder; create it, or choose another place")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise BadValue(f"{path} cannot be written; check its permissions, or choose another place")
 
