@@ -94,7 +94,7 @@ def _saved(
     spec = Spec(kind, {name: value for name, value in given.items() if value})
     remedy = f"`cbr index {vectors.beside} --stage {stage} --kind '{spec}'`"
     if not path.exists():
-        warnings.warn(f"{kind} is built for this query only; {remedy} saves it", stacklevel=3)
+        warnings.warn(f"{kind} is built in memory only; {remedy} saves it", stacklevel=3)
         return None
     try:
         return load(path, kind, vectors, measures, given)
