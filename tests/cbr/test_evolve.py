@@ -467,7 +467,7 @@ class TestRuns:
         for more, sentence in (
             ([], "w.run.db exists already; --resume continues it, or name another"),
             (["--resume", "--seed", 1], "was started with seed 0, not 1;"),
-            (["--resume", "--objective", "worst"], "begun with objective 'mean', not 'worst'"),
+            (["--resume", "--objective", "worst"], "started with objective 'mean', not 'worst'"),
             (["--resume", "--runs", 2], "was started with runs of plan 1, not 2;"),
         ):
             answer = cbr("evolve", cars_db, *words, *more)
