@@ -194,7 +194,7 @@ def test_limit_and_delimiter(make) -> None:
 
 def test_types_are_found_by_name(plugins: Plugins) -> None:
     assert [t.name for t in case_types_of("car", plugins)] == ["car"]
-    with pytest.raises(BadValue, match="say which --type"):
+    with pytest.raises(BadValue, match="give --type"):
         case_types_of("", plugins)
     with pytest.raises(NoSuchName, match="'cars'; did you mean 'car'"):
         case_types_of("cars", plugins)
