@@ -1,4 +1,4 @@
-"""Starters: working plugins to begin from, each with a test."""
+"""Starters: working plugins to start from, each with a test, for `cbr plugins new`."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_FUNCTION(tmp_path):
     check_arena(STEM.open_arena(file, 1, False, last=0.5, block=3), dimensions=1)
 """
 
-#: What a feature starter is for, if nothing else is asked for.
+#: The case type of a feature starter, by default.
 _CAR = CaseType(
     "car",
     features=[Feature("price", range=(0, 20000)), Feature("age", range=(0, 20))],
@@ -222,9 +222,9 @@ STARTERS = {
 
 
 def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> list[Path]:
-    """Write the starter of a kind and its test beside it; the two paths.
+    """Write the starter of a kind and its test beside it; returns the two paths.
 
-    A feature is one of `case_type`, or of the others of its domain that have what it is made of.
+    A feature starter combines two number features of `case_type`, and is for its whole domain.
     """
     if kind not in STARTERS:
         raise NoSuchName("kind of starter", kind, STARTERS)
@@ -261,7 +261,7 @@ def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> li
 
 
 def _two_numbers(case_type: CaseType) -> tuple[Feature, Feature]:
-    """Two features to make another from."""
+    """Two number features from which the starter computes another."""
     numbers = [feature for feature in case_type.features if feature.is_number]
     if not numbers:
         raise BadValue(f"case type {case_type.name!r} has no number to make a feature from")
