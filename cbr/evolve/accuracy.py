@@ -55,7 +55,7 @@ def open_accuracy(
         right = [_right(stage, part, drawn, block) for stage, part in pairs]
         return np.asarray(np.mean(right, axis=0), np.float64)
 
-    unit = "mean chance of what was done"
+    unit = "mean probability of the recorded solution"
     return Contest(play, unit=unit, trial="case", trials=block * len(stages), piece=16)
 
 
@@ -75,6 +75,6 @@ def _right(stage: _Stage, weights: Floats, drawn: list[np.random.Generator], blo
 
 ARENA = Arena(
     "accuracy",
-    meaning="cases of the last records, predicted by those before: accuracy?last=0.3&block=20",
+    meaning="cases of the last records, predicted from those before: accuracy?last=0.3&block=20",
     open=open_accuracy,
 )

@@ -41,7 +41,7 @@ def test_FUNCTION():
 _FEATURE = '''\
 """A feature of a case type, computed from a batch of situations.
 
-Take it in with
+Add it to a casebase with
 
     cbr rebuild FILE.db --features +FUNCTION --plugin FILE
 """
@@ -101,7 +101,7 @@ def test_FUNCTION():
 """
 
 _CASE_TYPE = '''\
-"""A domain of one's own: what a case is.
+"""A case type: the features and solutions of a new domain.
 
 Cases come from a table with these columns:
 
@@ -147,7 +147,7 @@ def test_FUNCTION(tmp_path):
 """
 
 _ARENA = '''\
-"""An arena: where evolution tries weights.
+"""An arena: a contest that scores feature weights for evolution.
 
 Try it with
 
@@ -158,7 +158,7 @@ import cbr
 
 
 def open_arena(file, rows, together, last=0.3, block=20):
-    """For one casebase: the chance that its cases give to what was done in the last records."""
+    """A contest for one casebase: how well its cases predict solutions in the last records."""
     import numpy as np
 
     from cbr.retrieval import retriever_of

@@ -40,8 +40,8 @@ def sum_of_rows(
 ) -> int:
     """Sum of the row hashes of cases given in columns: every feature in order, then the solution.
 
-    Numbers count as the 32-bit floats that retrieval compares, so a row hashes alike before it is
-    written and after it is read. A row's hash is two words of 64 bits, into which its cells are
+    Numbers are hashed as the float32 that retrieval compares, so a row has the same hash before it
+    is written and after it is read. A row's hash is two words of 64 bits, into which its cells are
     mixed one after the other.
     """
     import numpy as np
@@ -51,7 +51,7 @@ def sum_of_rows(
     high, low = (np.full(len(columns[-1]), word, np.uint64) for word in _words(salt))
     for column, number in zip(columns, is_number, strict=True):
         if number:
-            # Adding 0 turns -0.0 into 0.0: equal values must hash alike.
+            # Adding 0 turns -0.0 into 0.0: equal values must have the same hash.
             bits = (np.asarray(column, "<f4") + np.float32(0)).view("<u4").astype(np.uint64)
             cells = np.stack([bits, bits])
         else:
