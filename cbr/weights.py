@@ -67,7 +67,7 @@ class Weights:
             raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
         except (ValueError, RecursionError) as error:
             raise BadWeights(
-                f"{path} is not a weights file: it is not JSON ({one_line(error)})"
+                f"{path} is not JSON ({one_line(error)}); give a weights file"
             ) from None
         if not isinstance(plain, dict) or plain.get("format") != "cbr-weights":
             raise BadWeights(f'{path} is not a weights file: "format" must be "cbr-weights"')
