@@ -80,7 +80,7 @@ class Feature:
         if self.range is not None and self.values:
             raise BadValue(f"feature {self.name!r} has a range and values; give one of them")
         if len(set(self.values)) != len(self.values):
-            raise BadValue(f"values of {self.name!r} repeat themselves")
+            raise BadValue(f"values of {self.name!r} must be distinct")
         if self.indexed and self.is_text:
             raise BadValue(f"feature {self.name!r} is text; give a range, values or indexed=False")
         if not (math.isfinite(self.weight) and self.weight >= 0):
@@ -358,7 +358,7 @@ def choose_features(
         elif sign == "-":
             chosen = _without(chosen, name)
         elif place:
-            raise BadValue(f"{word!r} in --features must stand first, or have a sign: +{word}")
+            raise BadValue(f"{word!r} in --features must be first, or have a sign: +{word}")
         elif any(case_type.feature_set != name for case_type in chosen):
             sets = sorted({case_type.feature_set for case_type in case_types})
             raise NoSuchName("feature set", name, sets)

@@ -23,7 +23,7 @@ Column = NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Rows:
-    """Cases of one stage, ready to be written: feature columns and what goes with them.
+    """Cases of one stage, ready to be written: feature columns, solutions, outcomes and origins.
 
     `record[i]` is the index, among the records given, of the record that case i came from.
     """

@@ -28,7 +28,7 @@ _SIGNS = (
 
 
 class Damaged(CbrError):
-    """A file whose content is not what was written."""
+    """A file whose content is damaged."""
 
 
 @contextmanager

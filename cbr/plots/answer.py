@@ -1,4 +1,4 @@
-"""Picture of an answer: the nearest cases, what each feature adds, and the proposal."""
+"""Picture of an answer: the nearest cases, the contribution of each feature, and the proposal."""
 
 from __future__ import annotations
 

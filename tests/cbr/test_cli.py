@@ -236,7 +236,7 @@ class TestQuery:
         (["info", "x" * 300 + ".db"], "File name too long"),
         (
             ["build", "cars.csv", "--type", "car", "--features", "default,default"],
-            "must stand first",
+            "must be first",
         ),
     ],
 )

@@ -169,12 +169,10 @@ def _ivf(
 
 # A parameter of 0 stands for that of the saved index, or for the default.
 KINDS = (
-    IndexKind(
-        "auto", _auto, "scan for little, exact for much, a saved FAISS index where cases are sparse"
-    ),
-    IndexKind("exact", _exact, "a tree that leaves out what cannot be near"),
+    IndexKind("auto", _auto, "scan if vectors are few, else exact; a saved FAISS index if sparse"),
+    IndexKind("exact", _exact, "exact search by branch and bound in a tree"),
     IndexKind("scan", Scan, "scores every vector"),
-    IndexKind("faiss-flat", _flat, "FAISS compares points with every vector, for any weights"),
-    IndexKind("faiss-hnsw", _hnsw, "FAISS goes from neighbour to neighbour, for one weight set"),
-    IndexKind("faiss-ivf", _ivf, "FAISS looks into the nearest clusters, for one weight set"),
+    IndexKind("faiss-flat", _flat, "FAISS, compares every vector, for any weights"),
+    IndexKind("faiss-hnsw", _hnsw, "FAISS, searches a graph of neighbours, for one set of weights"),
+    IndexKind("faiss-ivf", _ivf, "FAISS, searches the nearest clusters, for one set of weights"),
 )
