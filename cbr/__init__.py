@@ -1,17 +1,17 @@
-"""A case-based reasoning engine. Its folders follow the cycle:
+"""A case-based reasoning engine. Its folders follow the CBR cycle:
 
-    case, measure, weights   what a case is, how alike two values are, what features count
+    case, measure, weights   cases and features, local similarity measures, feature weights
     store/       Casebase: cases in one SQLite file
-    building/    from files to a casebase
-    retrieval/   the cases most like a target
-    reusing/     what they propose, and why
+    building/    a casebase built from files
+    retrieval/   the cases most similar to a target
+    reusing/     the solution that retrieved cases propose, and its explanation
     upkeep/      revise, retain, refine, check
-    learning/    weights from the cases themselves
-    evolve/      weights that earn more, by contests in an arena
-    plugging/    what others add, through hooks
+    learning/    feature weights learned from the cases
+    evolve/      feature weights found by evolution: those that earn more in an arena
+    plugging/    plugins and the hooks through which they add parts
     plots/, cli/ pictures, and the command line
 
-What a plugin or a program may import is what `cbr` and these folders list; modules inside the
+A plugin or a program may import the names that `cbr` and these folders list; modules inside the
 folders are private to the engine.
 
 >>> import tempfile

@@ -1,6 +1,6 @@
-"""What the engine itself brings, through the same hooks as any plugin.
+"""The engine's own parts, registered through the same hooks as those of any plugin.
 
-Each hook imports what it gives only when asked: this module is loaded by every command.
+Each hook imports its modules only when it is called, because every command loads this module.
 """
 
 from __future__ import annotations

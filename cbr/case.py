@@ -1,8 +1,8 @@
-"""What a case is: features, the case type that groups them, and the case itself.
+"""Features, case types and cases.
 
 A `Feature` describes one number, category or text. A `CaseType` describes one stage of a casebase:
 its features, the solutions it may hold, and how records of a source become situations. A `Case` is
-one situation with its solution and what came of it.
+one situation with its solution and its outcome.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Value = float | str
-#: Columns of a batch of situations, one array of n values each. A domain may hand over a richer
-#: mapping (lazy columns, further attributes); features of that domain may use what it offers.
+#: Columns of a batch of situations, each an array [n]. A domain may use a richer mapping (lazy
+#: columns, further attributes), on which the features of that domain may rely.
 Situations = Mapping[str, Any]
 Compute = Callable[[Any], Any]
 Derive = Callable[[Mapping[str, Value], "CaseType"], Mapping[str, Value]]
@@ -37,15 +37,15 @@ RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing that is known about a situation.
+    """One attribute of a situation: a number, a category or a text.
 
-    `range` makes it a number, `values` a category; with neither it is free text, which can be kept
-    but not compared (`indexed=False`). The range is what a measure may scale by, not a limit: a
-    number outside it is kept as it is. `similarity` is the spec of the local measure, `weight` the
-    default weight. `private` says that only whoever decides knows it, and that a record may leave
-    it out: decisions without it (NaN, or no text) are kept apart, as hidden. `compute` gives the
-    feature's n values from a batch of n situations; without it the situations' column of the same
-    name is taken. A casebase keeps no function, only the word `computed` that there was one.
+    With `range` it is a number, with `values` a category; with neither it is free text, which is
+    stored but not compared (`indexed=False`). The range is a scale for measures, not a limit: a
+    number outside it is stored unchanged. `similarity` is the spec of the local measure, `weight`
+    the default weight. A `private` feature is known only to the decision maker, so a record may
+    lack it; decisions without it (NaN, or empty text) are stored separately, as hidden decisions.
+    `compute` returns the feature's values [n] for a batch of n situations; without it they are the
+    situations' column of the same name. A casebase stores no functions, only the flag `computed`.
 
     >>> Feature("price", "asking price", range=(500, 40000), unit="EUR").read("4500")
     4500.0
@@ -80,7 +80,7 @@ class Feature:
         if self.range is not None and self.values:
             raise BadValue(f"feature {self.name!r} has a range and values; give one of them")
         if len(set(self.values)) != len(self.values):
-            raise BadValue(f"values of {self.name!r} repeat themselves")
+            raise BadValue(f"values of {self.name!r} must be distinct")
         if self.indexed and self.is_text:
             raise BadValue(f"feature {self.name!r} is text; give a range, values or indexed=False")
         if not (math.isfinite(self.weight) and self.weight >= 0):
@@ -99,11 +99,11 @@ class Feature:
         return self.range is None and not self.values
 
     def read(self, value: object) -> Value:
-        """The value as this feature holds it, or `BadValue` with a sentence."""
+        """The value converted to this feature's type; raises `BadValue` if it cannot be."""
         if self.is_number:
             try:
                 if isinstance(value, str) and ("_" in value or not value.isascii()):
-                    raise ValueError  # Python's float is more generous than people are
+                    raise ValueError  # float() also accepts 1_000 and digits of other scripts
                 number = float(value)  # type: ignore[arg-type]
             except (TypeError, ValueError, OverflowError):
                 raise BadValue(f"{self.name} is {value!r}, not a number") from None
@@ -116,7 +116,7 @@ class Feature:
         return text
 
     def encode(self, value: Value) -> float:
-        """The number that stands for a value in arrays: itself, or its place among `values`."""
+        """The number that represents a value in arrays: itself, or its position in `values`."""
         return float(value) if self.is_number else float(self.values.index(str(value)))
 
     def decode(self, code: float) -> Value:
@@ -141,10 +141,10 @@ class Feature:
 
 @dataclass(frozen=True)
 class Batch:
-    """Decisions of one stage in columns, as a domain makes them from records.
+    """Decisions of one stage in columns, as a domain extracts them from records.
 
     `record[i]` is the position, among the records given, of the record that decision i came from;
-    `step[i]` its number inside that record. An unknown outcome is NaN.
+    `step[i]` is its number inside that record. An unknown outcome is NaN.
     """
 
     situations: Situations
@@ -156,9 +156,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Situated:
-    """What records turned into: batches by stage, and a reason for each record that did not.
+    """Situations extracted from records: batches by stage, and a reason for each unused record.
 
-    `left_out` are records that nothing is wrong with, but that an option of the build excludes.
+    `rejected` are records that cannot be used, `left_out` valid ones that a build option excludes.
     """
 
     batches: Mapping[str, Batch]
@@ -170,7 +170,7 @@ class Situated:
 class BuildOption:
     """An option that a case source or a case type adds to ``cbr build``; it is passed on by name.
 
-    With `survey` the files are read twice, and counted the first time (see `CaseType`).
+    With `survey` the files are read twice: first to count, then to build (see `CaseType`).
     """
 
     name: str
@@ -186,17 +186,17 @@ class CaseType:
 
     The name is ``domain/stage``, or one word where the domain has a single stage. Case types of
     one domain are built together. `situate(bodies, case_types)` turns the bodies of records into
-    situations (default: each body is a row of columns, as CSV gives); types of one domain that
-    share it have it called once for all. `record` says what one record is called (a row, a hand),
-    `feature_set` what the features together are called in ``--features``.
+    situations (default: each body is a row of columns, as in CSV); it is called once for all types
+    of a domain that share it. `record` is the domain's word for a record (row, hand),
+    `feature_set` the name of these features in ``--features``.
 
-    `options` are what the domain adds to ``cbr build``; those that were given reach `situate` by
-    name. If one of them is marked `survey`, the files are read twice: `survey(bodies)` counts
-    things by name, and the sums reach `situate` as `counted`. `if_missing` says, for a solution,
-    what it means when a built stage has no case with it.
+    `options` are the options that the domain adds to ``cbr build``; those given are passed to
+    `situate` by name. If one of them is marked `survey`, the files are read twice: `survey(bodies)`
+    returns counts by name, and their sums are passed to `situate` as `counted`. `if_missing`
+    explains, by solution, what it means if a built stage has no case with it.
 
-    `derive(values, case_type)` gives features that follow from what a person tells of a situation:
-    the strength of a hand from its cards.
+    `derive(values, case_type)` computes features from the values that a user gives for a situation,
+    such as the strength of a hand from its cards.
     """
 
     name: str
@@ -267,18 +267,18 @@ class CaseType:
         return {feature.name: feature for feature in self.features}
 
     def position(self, name: str) -> int:
-        """The place of an indexed feature among the indexed ones."""
+        """The position of a feature among the indexed features."""
         names = [feature.name for feature in self.indexed]
         if name not in names:
             raise NoSuchName("indexed feature", name, names)
         return names.index(name)
 
     def read(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """Values checked feature by feature; names that are no feature are refused."""
+        """Values converted and checked by feature; raises `NoSuchName` for an unknown feature."""
         return {name: self.feature(name).read(value) for name, value in values.items()}
 
     def to_json(self) -> str:
-        """The definition as a casebase keeps it; functions stay with the plugin."""
+        """The definition as a casebase stores it, without the plugin's functions."""
         plain = {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
@@ -307,9 +307,9 @@ def _feature_from(entry: dict[str, Any]) -> Feature:
 
 @dataclass(frozen=True)
 class ExtraFeature:
-    """A feature that a plugin offers to a case type (a stage, or a whole domain).
+    """A feature that a plugin offers for a case type (a stage, or a whole domain).
 
-    ``--features +NAME`` takes it in; where `replaces` names a feature, that one goes out.
+    ``--features +NAME`` adds it; if `replaces` names a feature, that one is removed.
     """
 
     feature: Feature
@@ -331,7 +331,7 @@ def feature(
 ) -> Callable[[F], F]:
     """Make ``f(situations) -> values`` an extra feature of a case type.
 
-    `description` is what `Feature` takes: meaning, range or values, unit, similarity, weight.
+    `description` are arguments of `Feature`: meaning, range or values, unit, similarity, weight.
     """
 
     def mark(function: F) -> F:
@@ -345,10 +345,10 @@ def feature(
 def choose_features(
     case_types: Sequence[CaseType], wish: str, extras: Iterable[ExtraFeature]
 ) -> list[CaseType]:
-    """Case types with the features that a wish such as ``casper,+texture,-pot`` asks for.
+    """Case types with the features selected by `wish`, for example ``casper,+texture,-pot``.
 
     The first word may name the feature set of the case types, ``+name`` adds a plugin's feature
-    (or puts it in place of the one it replaces), ``-name`` leaves one out.
+    (in place of the one it replaces, if any), ``-name`` removes one.
     """
     chosen, extras = list(case_types), list(extras)
     for place, word in enumerate(filter(None, (part.strip() for part in wish.split(",")))):
@@ -358,7 +358,7 @@ def choose_features(
         elif sign == "-":
             chosen = _without(chosen, name)
         elif place:
-            raise BadValue(f"{word!r} in --features must stand first, or have a sign: +{word}")
+            raise BadValue(f"{word!r} in --features must be first, or have a sign: +{word}")
         elif any(case_type.feature_set != name for case_type in chosen):
             sets = sorted({case_type.feature_set for case_type in case_types})
             raise NoSuchName("feature set", name, sets)
@@ -385,7 +385,7 @@ def _put(case_type: CaseType, extra: ExtraFeature) -> CaseType:
     names = [feature.name for feature in features]
     old = extra.replaces or extra.feature.name
     if extra.replaces is not None and old not in names:
-        # Taking it in a second time finds the old feature gone and itself in its place.
+        # If it was added before, it has already replaced the old feature.
         old = extra.feature.name if extra.feature.name in names else old
         if old == extra.replaces:
             raise NoSuchName("feature to replace", old, names)
@@ -407,7 +407,7 @@ def _without(case_types: list[CaseType], name: str) -> list[CaseType]:
 
 @dataclass(frozen=True)
 class Case:
-    """A situation, its solution and what came of it; `id` is its number in a casebase."""
+    """A situation, its solution and its outcome; `id` is its number in a casebase."""
 
     values: Mapping[str, Value]
     solution: str

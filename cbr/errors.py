@@ -1,7 +1,7 @@
-"""Errors that a person can act on.
+"""Exceptions of the engine, each with one sentence for the user.
 
-Every class here says in one sentence what is wrong and what would be right. The command line
-prints that sentence and exits with 2; anything else that escapes is a bug.
+The sentence states what is wrong and how to correct it. The command line prints it and exits with
+code 2; any other exception that reaches the command line is a bug.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-#: Names that a sentence lists.
+#: The most names that a message lists.
 _MOST_NAMES = 30
-#: Signs of a stranger's sentence that are shown.
+#: The most characters shown of a foreign exception's text.
 _LONGEST = 300
 
 
 class CbrError(Exception):
-    """A mistake that one sentence explains."""
+    """Base class: an error that the user can correct."""
 
 
 class BadValue(CbrError):
-    """A value that cannot be what it is said to be: a feature, an option, a file's content."""
+    """An invalid value of a feature, of an option, or in a file."""
 
 
 class NoSuchName(CbrError):
-    """A name that nothing answers to.
+    """An unknown name; the message lists the known ones.
 
     >>> raise NoSuchName("stage", "flopp", ["preflop", "flop"])
     Traceback (most recent call last):
@@ -41,20 +41,20 @@ class NoSuchName(CbrError):
         super().__init__(f"no {kind} {name!r}{hint} {there_are}")
 
     def __reduce__(self) -> tuple[type[NoSuchName], tuple[str, str, list[str]]]:
-        """Errors travel from worker processes to the one that reports them."""
+        """Support pickling: errors are sent from worker processes to the main process."""
         return type(self), self._made_of
 
 
 class AlreadyThere(BadValue):
-    """A file that is there, where a new one was to be made."""
+    """A file that exists where a new one should be created."""
 
 
 class BadWeights(CbrError):
-    """Weights by which nothing can be ranked."""
+    """Weights that are invalid, cannot be read, or do not fit the case type."""
 
 
 class NotACasebase(CbrError):
-    """A file that is missing, or is something else than a casebase."""
+    """A file that is missing, damaged, or not a casebase."""
 
 
 class NewerSchema(NotACasebase):
@@ -66,11 +66,11 @@ class EmptyStage(CbrError):
 
 
 class DifferentRecord(CbrError):
-    """A record that was built before now reads differently in the same source."""
+    """A record whose content in the source changed after it was added to the casebase."""
 
 
 class PluginFailure(CbrError):
-    """A plugin that raised, or returned what its hook does not allow."""
+    """A plugin that raised an exception, or returned something that its hook does not allow."""
 
 
 class NameClash(CbrError):
@@ -78,11 +78,11 @@ class NameClash(CbrError):
 
 
 def one_line(error: BaseException) -> str:
-    """An error as one line that a terminal can show: its sentence if it is ours, else its class and
-    text, and not too much of it."""
+    """An error as one printable line: the sentence of a `CbrError`, else the class and the text,
+    shortened."""
     try:
         text = " ".join(str(error).split())
-    except BaseException:  # an error of a stranger's class
+    except BaseException:  # a plugin's exception class may fail in __str__
         text = ""
     text = "".join(sign if sign.isprintable() else "?" for sign in text)
     if not isinstance(error, CbrError) and len(text) > _LONGEST:

@@ -1,4 +1,4 @@
-"""Local similarities: how alike two values of one feature are, from 0 to 1.
+"""Local similarity measures: the similarity of two values of one feature, from 0 to 1.
 
 An author writes one plain function of two values, with keyword parameters and a name:
 
@@ -8,8 +8,8 @@ An author writes one plain function of two values, with keyword parameters and a
     >>> near(3, 8)
     0.5
 
-The engine makes it fast: retrieval asks only for pairs of distinct values and remembers them, and
-`Bound.grid` compiles the function with numba once there is enough to do.
+The engine makes it fast: retrieval evaluates only pairs of distinct values and caches the results,
+and `Bound.grid` compiles the function with numba after enough evaluations.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: (feature, **parameters of a spec) -> the parameters that a measure's function is called with.
 Prepare = Callable[..., Mapping[str, Any]]
 
-#: So many interpreted evaluations (at once, or one after the other) take longer than numba needs
-#: to load and compile.
+#: This many interpreted evaluations, in one call or in all, take longer than loading numba and
+#: compiling.
 _WORTH_COMPILING = 300_000
-#: Interpreted evaluations so far, by function: what is compiled serves all features that use it.
+#: Interpreted evaluations so far, by function: all features that use it share the compiled code.
 _INTERPRETED: Counter[Callable[..., Any]] = Counter()
 
 
@@ -63,12 +63,12 @@ FEATURE_SPAN: Any = FromFeature.SPAN
 class Similarity:
     """A named measure.
 
-    `symmetric` is the author's word that f(a, b) = f(b, a); `falls` that a number further from the
-    target, on the same side of it, is never more similar: retrieval can then leave out more.
+    `symmetric` declares that f(a, b) = f(b, a); `falls` that a number further from the target, on
+    the same side of it, is never more similar, which lets retrieval prune more.
 
     `prepare(feature, **parameters)` checks the parameters once, before any value is compared, and
-    returns what the function is called with instead: numbers, or tuples of them, where it shall be
-    compiled. So ``step?at=1/3`` is read once, and a wrong parameter is found at once.
+    returns those that the function is called with: numbers or tuples of numbers, if it is to be
+    compiled. So ``step?at=1/3`` is parsed once, and a wrong parameter is reported at once.
     """
 
     name: str
@@ -129,7 +129,7 @@ def similarity(
 class Bound:
     """A measure with settled parameters, for one feature.
 
-    `parameters` are as a spec has them, `prepared` as the function gets them.
+    `parameters` are those of the spec, `prepared` those that the function is called with.
     """
 
     measure: Similarity
@@ -150,8 +150,8 @@ class Bound:
     def grid(self, targets: NDArray[np.float32], values: NDArray[np.float32]) -> Floats:
         """Similarity of each target to each value, [len(targets), len(values)].
 
-        Both hold codes as arrays do (`Feature.encode`). Compiled and interpreted values are
-        the same to 1e-12, far inside the 1e-6 by which retrieval tells similarities apart.
+        Both hold codes (`Feature.encode`). Compiled and interpreted values agree to 1e-12, far
+        within the 1e-6 to which retrieval rounds similarities.
         """
         import numpy as np
 
@@ -170,7 +170,7 @@ class Bound:
         return np.array(found, np.float64).reshape(len(targets), len(values))
 
     def pairs(self, targets: Floats, values: Floats) -> Floats:
-        """Similarity of each target to the value beside it, both numbers."""
+        """Similarity of ``targets[i]`` to ``values[i]``, both numbers, [n]."""
         import numpy as np
 
         loops = self._loops_for(targets, values, len(values))
@@ -185,7 +185,7 @@ class Bound:
         return out
 
     def _interpret(self, targets: list[Any], values: list[Any]) -> list[float]:
-        """Similarity of each target to the value beside it, in Python."""
+        """Similarity of ``targets[i]`` to ``values[i]``, evaluated in Python."""
         _INTERPRETED[self.measure.function] += len(values)
         function, given = self.measure.function, self.prepared
         try:
@@ -194,16 +194,16 @@ class Bound:
                 return found
         except KeyboardInterrupt:
             raise
-        except BaseException:  # said below, with the values it happened for
+        except BaseException:  # the loop below raises it again, with the values it failed for
             pass
         return [self.one(a, b) for a, b in zip(targets, values, strict=True)]
 
     def settled(self) -> tuple[Any, ...]:
-        """The parameters as compiled code gets them: floats, and tuples of floats."""
+        """The parameters for compiled code: floats, and tuples of floats."""
         return tuple(_floats(name, value) for name, value in self.prepared.items())
 
     def _loops_for(self, targets: NDArray[Any], values: NDArray[Any], size: int) -> Loops | None:
-        """The compiled loops, once there is enough to do, where numba can."""
+        """The compiled loops, after enough evaluations and if numba can compile them; else None."""
         if self._compiled is not None:
             return self._compiled
         done = _INTERPRETED[self.measure.function]
@@ -212,7 +212,7 @@ class Bound:
         return self.compile(targets, values)
 
     def compile(self, targets: NDArray[np.float32], values: NDArray[np.float32]) -> Loops | None:
-        """The compiled loops, or None where numba cannot, or does not agree with Python."""
+        """The compiled loops; None if numba fails or its values differ from Python's."""
         if not self._tried:
             self._tried = True
             try:
@@ -234,7 +234,7 @@ class Bound:
         targets: NDArray[np.float32],
         values: NDArray[np.float32],
     ) -> None:
-        """Compare compiled and interpreted values on a spread of pairs."""
+        """Compare compiled and interpreted values on pairs spread over the values."""
         import numpy as np
 
         a, b = (_spread(x, 12).astype(np.float64) for x in (targets, values))
@@ -242,7 +242,7 @@ class Bound:
         loops.grid(a, b, self.settled(), out)
         mine = np.array([[self.one(x, y) for y in b.tolist()] for x in a.tolist()])
         if not np.allclose(out, mine, rtol=0, atol=1e-12):
-            raise BadValue("compiled, it gives other values")
+            raise BadValue("the compiled function returns other values")
 
     def _verified(
         self,
@@ -259,7 +259,7 @@ class Bound:
 
 
 def _floats(name: str, value: Any) -> Any:
-    """A number as a float, because a whole number acts alike in Python, not always in numba."""
+    """A number as a float, because numba may treat an int differently than Python does."""
     if isinstance(value, tuple):
         return tuple(_floats(name, each) for each in value)
     if not isinstance(value, int | float):
@@ -282,7 +282,7 @@ def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
 
 
 class Loops(NamedTuple):
-    """A measure compiled into what is asked of it: many pairs in one call."""
+    """A measure compiled into loops over many pairs of values."""
 
     grid: Callable[..., None]
     pairs: Callable[..., None]
@@ -297,7 +297,8 @@ def _loops(function: Callable[..., Any]) -> Loops:
         raise BadValue("it is not a plain function")
     code = function.__code__
     if code.co_kwonlyargcount:
-        # Keyword-only parameters stand right behind the others, so they can be passed by place.
+        # numba knows no keyword-only parameters. They follow the others in the code object, so
+        # they can be passed by position.
         code = code.replace(
             co_argcount=code.co_argcount + code.co_kwonlyargcount, co_kwonlyargcount=0
         )

@@ -1,7 +1,7 @@
-"""The one notation for "a named thing with parameters": ``exponential?k=4&span=10``.
+"""Specs: the notation for a name with parameters, ``exponential?k=4&span=10``.
 
-Measures, policies and (in plugins) bots are all named this way, on the command line and in files.
-A spec inside a spec has ``;`` for ``&``: ``cbr:FILE.db?policy=threshold?above=0.9;cap=50``.
+Measures, policies and (in plugins) bots are all written this way, on the command line and in files.
+A spec inside a spec uses ``;`` for ``&``: ``cbr:FILE.db?policy=threshold?above=0.9;cap=50``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Spec:
         """Read ``name?key=value&key=value``; numbers and true/false get their types."""
         name, _, rest = text.strip().partition("?")
         if not name:
-            raise BadValue(f"{text!r} names nothing; write NAME or NAME?key=value&key=value")
+            raise BadValue(f"{text!r} has no name; write NAME or NAME?key=value&key=value")
         parameters: dict[str, Parameter] = {}
         for pair in filter(None, rest.split("&")):
             key, equals, value = pair.partition("=")
             if not equals or not key:
                 raise BadValue(f"{pair!r} in {text!r} is not key=value")
             if key in parameters:
-                raise BadValue(f"{key!r} stands twice in {text!r}")
+                raise BadValue(f"{key!r} is given twice in {text!r}")
             parameters[key] = _typed(value)
         return cls(name, parameters)
 
@@ -54,7 +54,7 @@ class Spec:
 
 
 def nest(text: str) -> str:
-    """A spec as it is written in a parameter of another one, where ``&`` would end it.
+    """A spec as it is written inside a parameter of another spec: ``;`` in place of ``&``.
 
     >>> nest("threshold?above=0.9&cap=50")
     'threshold?above=0.9;cap=50'
@@ -65,13 +65,13 @@ def nest(text: str) -> str:
 
 
 def unnest(text: str) -> str:
-    """A spec that stood in a parameter of another one, as it is written by itself."""
+    """The inverse of `nest`: a spec from a parameter of another one, as it is written alone."""
     return text.replace(";", "&")
 
 
 def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any]:
-    """The parameters of a plugin's function after its first `skip` arguments: defaults, and over
-    them what the spec gives.
+    """The parameters of a plugin's function after its first `skip` arguments: the defaults,
+    overridden by those of the spec.
 
     >>> settle(lambda ranking, k=20: None, 1, Spec.parse("top?k=5"))
     {'k': 5}
@@ -92,7 +92,7 @@ def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue(f"{name} of {spec.name!r} is {value}; it must be finite")
         if isinstance(default, str) and not isinstance(value, str):
-            value = _plain(value)  # a name may look like a number
+            value = _plain(value)  # a text parameter may look like a number
         settled[name] = value
     for name, value in settled.items():
         if value is inspect.Parameter.empty:
@@ -131,16 +131,16 @@ def pairs(text: str, what: str) -> dict[str, str]:
         if not equals or not key:
             raise BadValue(f"{part!r} in {what} is not NAME=VALUE")
         if key in found:
-            raise BadValue(f"{key!r} stands twice in {what}")
+            raise BadValue(f"{key!r} is given twice in {what}")
         found[key] = value
     return found
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which no name stands twice."""
+    """An `object_pairs_hook` of JSON that refuses a name given twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name is given twice in one object")
     return found
 
 
@@ -151,5 +151,5 @@ def _json_pairs(text: str, what: str) -> dict[str, str]:
         raise BadValue(f"{what} begins with {{ and is not JSON: {error}") from None
     for key, value in given.items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise BadValue(f"{key!r} in {what} is {json.dumps(value)}; give a number or a text")
+            raise BadValue(f"{key!r} in {what} is {json.dumps(value)}; give a number or a string")
     return {key: str(value) for key, value in given.items()}

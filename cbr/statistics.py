@@ -28,7 +28,7 @@ def quantile(freedom: int) -> float:
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean, and half the width of its 95 % interval (None of a single block or cluster)."""
+    """A mean, and half the width of its 95 % interval (None for a single block or cluster)."""
 
     mean: float
     ci95: float | None
@@ -38,7 +38,7 @@ class Mean:
 
 
 def standard_error(scores: Floats) -> float | None:
-    """The standard error of the mean of independent blocks; None of one."""
+    """The standard error of the mean of independent blocks; None for a single block."""
     if len(scores) < 2:
         return None
     return float(scores.std(ddof=1) / math.sqrt(len(scores)))
@@ -52,8 +52,8 @@ def mean_of(scores: Floats) -> Mean:
 
 
 def clustered_error(values: Floats, cluster: Ints) -> float | None:
-    """The standard error of a mean where the values of one cluster depend on each other; None of
-    one cluster."""
+    """The standard error of a mean whose values are dependent within clusters; None for a single
+    cluster."""
     off = _off(values, cluster)
     if len(off) < 2:
         return None
@@ -61,7 +61,8 @@ def clustered_error(values: Floats, cluster: Ints) -> float | None:
 
 
 def clustered_mean(values: Floats, cluster: Ints, *, many: bool = False) -> Mean:
-    """The mean of all values, with an interval over clusters: Student's, or that of `many`."""
+    """The mean of all values, with an interval over clusters: by Student's t, or by the normal
+    distribution if there are `many` clusters."""
     mean, error = float(values.mean()), clustered_error(values, cluster)
     if error is None:
         return Mean(mean, None)
@@ -72,7 +73,7 @@ def clustered_mean(values: Floats, cluster: Ints, *, many: bool = False) -> Mean
 
 
 def _off(values: Floats, cluster: Ints) -> Floats:
-    """By how much the values of each cluster are off the mean, in sum."""
+    """The sum of the deviations from the overall mean, for each cluster."""
     import numpy as np
 
     _, place = np.unique(cluster, return_inverse=True)
@@ -80,9 +81,9 @@ def _off(values: Floats, cluster: Ints) -> Floats:
 
 
 def separation(one: Floats, two: Floats) -> float:
-    """By how many standard errors the first is better on the same blocks; 0 if they are equal, or
-    of one block. Of few blocks the error itself is unsure, so they count for less, as in Student's
-    intervals."""
+    """The mean of the paired differences one - two over the same blocks, in standard errors; 0 if
+    they are equal, or for a single block. For few blocks it is scaled down as Student's t is wider
+    than the normal distribution, because the standard error itself is uncertain."""
     difference = one - two
     error = standard_error(difference)
     if error is None or not difference.any():

@@ -1,4 +1,4 @@
-"""Checks for plugin authors: call one in your test, it raises AssertionError with a sentence.
+"""Checks for plugin authors: called in a test, each raises AssertionError with an explanation.
 
 check_similarity(my_measure)
 check_feature(my_feature, {"price": [4000, 9000]})
@@ -30,7 +30,7 @@ from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 from cbr.store.casebase import Casebase
 
-#: Numbers of every sort: whole, close together, far apart.
+#: Numbers to test with: whole and fractional, close together and far apart.
 NUMBERS: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.75, 5.0, 7.0, 9.0, 9.99, 10.0)
 
 
@@ -41,10 +41,10 @@ def check_similarity(
     symmetric: bool | None = None,
     **parameters: Any,
 ) -> None:
-    """Whether a function is a local similarity: from 0 to 1, 1 for equal values, symmetric unless
-    declared otherwise, never NaN, and the same in the engine's batched path.
+    """Check that a function is a local similarity: from 0 to 1, 1 for equal values, symmetric
+    unless declared otherwise, never NaN, and equal in the engine's batched and compiled forms.
 
-    `values` are values of a feature it is for (numbers, or the words of a category).
+    `values` are values of a feature that it compares (numbers, or the words of a category).
     """
     name = getattr(function, "__name__", "similarity")
     measure = getattr(function, "__cbr__", None) or Similarity(name, function)
@@ -60,7 +60,7 @@ def check_similarity(
                 _near(
                     _one(bound, b, a),
                     found,
-                    f"{measure.name}({b!r}, {a!r}): it is said to be symmetric "
+                    f"{measure.name}({b!r}, {a!r}): it is declared symmetric "
                     f"(declare symmetric=False if it is not)",
                 )
     codes = np.array([feature.encode(value) for value in values], np.float32)
@@ -68,7 +68,7 @@ def check_similarity(
     _near_all(bound.grid(codes, codes), expected, f"{measure.name}: the engine's batched values")
     if feature.is_number:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # slow in Python is no fault
+            warnings.simplefilter("ignore")  # a measure that numba cannot compile is allowed
             compiled = bound.compile(codes, codes)
         if compiled is not None:
             out = np.empty((len(codes), len(codes)))
@@ -78,7 +78,8 @@ def check_similarity(
 
 
 def check_feature(function: Callable[..., Any], situations: Mapping[str, Sequence[Any]]) -> None:
-    """Whether a marked function gives one good value for each situation, one by one and at once."""
+    """Check that a marked function returns a valid value for each situation, and the same one
+    whether situations are passed alone or together."""
     extra = getattr(function, "__cbr__", None)
     assert isinstance(extra, ExtraFeature), "mark the function with @cbr.feature"
     feature: Feature = extra.feature
@@ -92,15 +93,16 @@ def check_feature(function: Callable[..., Any], situations: Mapping[str, Sequenc
         feature.read(together[place].item())
         alone = np.asarray(feature.of({n: c[place : place + 1] for n, c in columns.items()}))
         assert alone.tolist() == together[place : place + 1].tolist(), (
-            f"feature {feature.name!r} gives situation {place} another value when it is alone"
+            f"feature {feature.name!r} returns another value for situation {place} alone"
         )
 
 
 def check_retrieval_policy(function: Callable[..., Any], **parameters: Any) -> None:
-    """Whether a marked function gives each ranked vector a share, and its reach hides nothing."""
+    """Check that a marked function returns a share for each ranked vector, and that its reach
+    leaves out no vector that it would retrieve."""
     policy = _policy(function, RetrievalPolicy, parameters)
     everything = RetrievalPolicy(policy.name, policy.function, policy.parameters)
-    # 200 vectors that come in ties of two, seen from inside and from far away.
+    # 200 vectors that tie in pairs around a target; targets lie among them and far away.
     vectors = _made_vectors([step / 40 for step in range(200)] + [50.0] * 7)
     for x in (0.0, 2.5, 2.51, 5.0, 50.0, 300.0):
         near, same = (_retriever(vectors, p)({"x": x}) for p in (policy, everything))
@@ -109,11 +111,11 @@ def check_retrieval_policy(function: Callable[..., Any], **parameters: Any) -> N
 
 
 def _short(policy: RetrievalPolicy) -> str:
-    return f"policy {policy.name!r} retrieves other cases when it sees all: its reach is too short"
+    return f"policy {policy.name!r} retrieves other cases from a full ranking: reach is too short"
 
 
 def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
-    """Whether a marked function gives each solution a score, some solution more than 0."""
+    """Check that a marked function returns a score of 0 or more for each solution, not all 0."""
     policy = _policy(function, ReusePolicy, parameters)
     plugins = default_plugins()
     top = plugins.get("retrieval policy", "top").bind(Spec("top", {"k": 4}))
@@ -129,10 +131,11 @@ def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
 def check_arena(
     arena: Arena | Contest, dimensions: int, *, rows: int = 3, blocks: int = 4, seed: int = 1
 ) -> None:
-    """Whether an arena keeps its word: shape, finite, repeatable, rows and blocks independent.
+    """Check the contract of an arena: shape, finite and repeatable scores, independent rows and
+    blocks.
 
-    An arena that is opened for a casebase is checked as the `Contest` that it gives; where rows
-    play each other, they need not be independent.
+    For an arena that is opened for a casebase, pass the `Contest` that it returns. If rows play
+    each other (`together`), they need not be independent.
     """
     contest = arena if isinstance(arena, Contest) else arena.contest(Path(), Spec(arena.name))
     name = arena.name if isinstance(arena, Arena) else "the contest"
@@ -144,7 +147,7 @@ def check_arena(
     assert scores.shape == (rows, blocks), f"{name} gave {scores.shape}, not ({rows}, {blocks})"
     assert np.isfinite(scores).all(), f"{name} gave a score that is not finite"
     again = np.asarray(contest.play(weights, blocks, seed))
-    assert np.array_equal(again, scores), f"{name} gives other scores for the same seed"
+    assert np.array_equal(again, scores), f"{name} returns other scores for the same seed"
     fewer = np.asarray(contest.play(weights, blocks - 1, seed))
     assert np.array_equal(fewer, scores[:, :-1]), f"{name}: a block depends on later ones"
     if not contest.together:

@@ -1,4 +1,4 @@
-"""The types that every room writes in its signatures, defined once."""
+"""Types that signatures throughout the engine share: arrays and progress callbacks."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 Progress = Callable[[float, float, int], None]
-"""Called as work goes on with (amount done, amount in all, cases or rows so far)."""
+"""Called during long work with (amount done, total amount, cases or rows so far)."""

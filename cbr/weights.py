@@ -1,4 +1,4 @@
-"""Feature weights: one JSON format by stage and feature, with where they came from.
+"""Feature weights: the JSON file format, by stage and feature with provenance, and their checks.
 
 {"format": "cbr-weights", "version": 1, "domain": "car",
  "stages": {"car": {"price": 10, "age": 5}}, "provenance": {"made_by": "hand"}}
@@ -25,7 +25,7 @@ from cbr.spec import once, pairs
 #: Weights and outcomes above this would overflow in sums.
 HIGHEST = 1e100
 
-#: ``random:7`` are random weights.
+#: Prefix of random weights: ``random:7``.
 _RANDOM = "random:"
 _CALLED = re.compile(r"[a-z][a-z0-9_-]*\Z")
 
@@ -34,7 +34,7 @@ _CALLED = re.compile(r"[a-z][a-z0-9_-]*\Z")
 class Weights:
     """Weights of some features of some stages; a feature not named keeps its default.
 
-    A plugin's sets (hook `cbr_weights`) are `called` something, one name for each set of a domain.
+    A set that a plugin registers (hook `cbr_weights`) has a name in `called`, unique in its domain.
     """
 
     stages: Mapping[str, Mapping[str, float]]
@@ -48,15 +48,15 @@ class Weights:
         if not isinstance(self.stages, Mapping) or not all(
             isinstance(weights, Mapping) for weights in self.stages.values()
         ):
-            raise BadWeights(f"weights {self.called!r} must be by stage, and there by feature")
+            raise BadWeights(f"weights {self.called!r} must be a mapping by stage, then by feature")
         if self.called and not _CALLED.match(self.called):
             raise BadWeights(
-                f"weights called {self.called!r} must be called lower-case letters, digits, - and _"
+                f"the name of weights {self.called!r} must be lower-case letters, digits, - and _"
             )
 
     @property
     def name(self) -> str | None:
-        """The name under which a set is registered; None if it is not called anything."""
+        """The name under which a set is registered (``domain.called``); None without one."""
         return ".".join(filter(None, (self.domain, self.called))) if self.called else None
 
     @classmethod
@@ -67,15 +67,15 @@ class Weights:
             raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
         except (ValueError, RecursionError) as error:
             raise BadWeights(
-                f"{path} is not JSON ({one_line(error)}), so no weights file"
+                f"{path} is not JSON ({one_line(error)}); give a weights file"
             ) from None
         if not isinstance(plain, dict) or plain.get("format") != "cbr-weights":
-            raise BadWeights(f'{path} is no weights file: "format" must be "cbr-weights"')
+            raise BadWeights(f'{path} is not a weights file: "format" must be "cbr-weights"')
         if plain.get("version") != 1 or plain["version"] is True:
             raise BadWeights(f"{path} has version {plain.get('version')!r}; this program reads 1")
         stages = plain.get("stages")
         if not isinstance(stages, dict) or not all(isinstance(v, dict) for v in stages.values()):
-            raise BadWeights(f'{path}: "stages" must hold weights by stage and feature')
+            raise BadWeights(f'{path}: "stages" must map stages to weights by feature')
         provenance = plain.get("provenance") or {}
         if not isinstance(provenance, dict):
             provenance = {"made_by": provenance}
@@ -87,7 +87,7 @@ class Weights:
             part.write_text(json.dumps(self.plain(), indent=2, ensure_ascii=False) + "\n", "utf-8")
 
     def plain(self) -> dict[str, Any]:
-        """What a weights file holds, every weight checked."""
+        """The content of a weights file, with every weight checked."""
         return {
             "format": "cbr-weights",
             "version": 1,
@@ -101,14 +101,14 @@ class Weights:
 
 
 def verify_can_save(path: str | Path) -> None:
-    """Whether weights may be written here: nowhere, or over other weights."""
+    """Raise if weights may not be written here: they replace no file except a weights file."""
     verify_place(Path(path))
     if Path(path).exists() and Path(path).stat().st_size:
         try:
             Weights.load(path)
         except BadWeights:
             raise BadWeights(
-                f"{path} is there and is no weights file; choose another name, or remove it"
+                f"{path} exists and is not a weights file; choose another name, or remove it"
             ) from None
 
 
@@ -132,7 +132,7 @@ def weights_of(
 
 
 def _checked(case_type: CaseType, given: Weights | Mapping[str, object]) -> list[float]:
-    """What is given, for each indexed feature."""
+    """The weight of each indexed feature: the one given, else the default."""
     if isinstance(given, Weights):
         if given.domain and given.domain != case_type.domain:
             raise BadWeights(
@@ -153,7 +153,7 @@ def _checked(case_type: CaseType, given: Weights | Mapping[str, object]) -> list
 def read_weights(
     case_type: CaseType, given: GivenWeights, plugins: Plugins | None = None
 ) -> Weights | Mapping[str, object]:
-    """What is given for weights, not yet checked: `Weights`, or by feature of this case type."""
+    """The weights given, not yet checked: `Weights`, or a mapping by feature of this case type."""
     if not isinstance(given, str):
         return given
     if not given:
@@ -168,8 +168,8 @@ def read_weights(
 def find_weights(given: str, domain: str = "", plugins: Plugins | None = None) -> Weights:
     """The set of that name (``general``, or with its domain ``holdem.general``), else the file.
 
-    With a domain, a set for that domain or for any goes first, then a file: another domain's set
-    is only taken to say that it is one.
+    With a domain, a set for that domain or for any domain comes first, then a file. A set of
+    another domain is returned only if nothing else fits, so that the check can name its domain.
     """
     sets: dict[str, Weights] = (plugins or default_plugins()).named("weight set")
     named = [each for name, each in sets.items() if given in (name, each.called)]
@@ -178,7 +178,7 @@ def find_weights(given: str, domain: str = "", plugins: Plugins | None = None) -
         raise BadWeights(f"several sets of weights are called {given!r}; name one: {which}")
     fitting = [each for each in named if not domain or each.domain in (domain, "")]
     if fitting:
-        return max(fitting, key=lambda each: each.domain)  # its own before one for any domain
+        return max(fitting, key=lambda each: each.domain)  # prefer it to one for any domain
     if _is_there(given):
         return Weights.load(given)
     if named:
@@ -189,19 +189,21 @@ def find_weights(given: str, domain: str = "", plugins: Plugins | None = None) -
 def _is_there(path: str) -> bool:
     try:
         return Path(path).exists()
-    except OSError:  # no name that a file can have
+    except OSError:  # not a valid file name
         return False
 
 
 def random_weights(case_type: CaseType, seed: object) -> dict[str, float]:
     """A whole number from 0 to 100 for each indexed feature, not all 0.
 
-    It depends on the seed, the case type's name and the feature's, and on nothing else.
+    It depends only on the seed, the name of the case type and the name of the feature.
     """
     try:
         number = int(str(seed))
     except ValueError:
-        raise BadWeights(f"the seed of random:{seed} is no whole number; write random:7") from None
+        raise BadWeights(
+            f"the seed of random:{seed} is not a whole number; write random:7"
+        ) from None
     drawn: dict[str, float] = {}
     attempt = 0
     while not any(drawn.values()):
@@ -217,7 +219,7 @@ def _drawn(key: str) -> float:
 
 
 def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
-    """The weights, if they can rank cases: finite, none below 0, not all 0."""
+    """The weights, checked: finite, none below 0, not all 0."""
     if len(weights) != len(case_type.indexed):
         raise BadWeights(
             f"{len(weights)} weights given for the {len(case_type.indexed)} indexed features "
@@ -231,12 +233,12 @@ def verify_weights(case_type: CaseType, weights: list[float]) -> list[float]:
 
 
 def _short(weight: float) -> float:
-    """A whole number without its .0, as people write weights."""
+    """A whole number as int, so that a file has 5 and not 5.0."""
     return int(weight) if weight.is_integer() else weight
 
 
 def _weight(name: str, value: object) -> float:
-    """The weight of a feature, if it can be one."""
+    """The weight of a feature as a checked number."""
     weight = _number(name, value)
     if not math.isfinite(weight):
         raise BadWeights(f"weight of {name!r} is {weight}; it must be a finite number")

@@ -1,7 +1,7 @@
-"""Worker processes: on this machine, or on a cluster of them.
+"""Worker processes on this machine, or on a Dask cluster.
 
-Work is handed out in order and comes back in order, so a result does not depend on how many
-workers there are.
+Work is submitted in order and results are returned in order, so they do not depend on the number of
+workers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cbr.errors import BadValue, CbrError
 from cbr.plugging.plugins import default_plugins, start_worker
 from cbr.store import shared_arrays
 
-#: Processes on one machine: more would only take its memory.
+#: The most processes on one machine: more would only use memory.
 _MOST = 256
 
 T = TypeVar("T")
@@ -32,10 +32,10 @@ R = TypeVar("R")
 
 @contextmanager
 def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
-    """Processes to work in; None for one worker, who is this process itself.
+    """An executor with this many worker processes; None for one worker: work in this process.
 
-    `dask` is the address of a scheduler, whose workers are used instead. Processes are spawned:
-    compiled code and FAISS do not survive a fork.
+    `dask` is the address of a scheduler whose workers are used instead. Processes are spawned,
+    because compiled code and FAISS do not survive a fork.
     """
     if workers > _MOST:
         raise BadValue(f"{workers:,} workers; at most {_MOST} make sense on one machine")
@@ -52,7 +52,7 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
                 pool.submit(_hello)  # so that they start now, while this process gets ready
             yield pool
         except BaseException:
-            # Nobody waits for what they are at.
+            # Their results are no longer needed.
             children = multiprocessing.active_children()
             pool.shutdown(wait=False, cancel_futures=True)
             for child in children:
@@ -64,8 +64,8 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
 
 
 def _begin(files: Sequence[Path]) -> None:
-    """For a worker: an interrupt is for the process that started it, and it ends with that. What a
-    plugin prints there must not get among results."""
+    """Initializer of a worker: it ignores interrupts, ends when its parent process ends, and keeps
+    what plugins print out of the results."""
     sys.stdout = sys.stderr
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -81,7 +81,7 @@ def _end_with(sentinel: int) -> None:
 
 
 def _hello() -> None:
-    """Load what most work needs, and what takes long."""
+    """Import in advance what most work needs and takes long to import."""
     import numba  # noqa: F401
 
 
@@ -99,7 +99,7 @@ def _dask_client(address: str) -> Any:
 def in_order(
     pool: Executor | None, work: Callable[[T], R], items: Iterable[T], ahead: int = 4
 ) -> Generator[R, None, None]:
-    """`work` done on each item, results in order; at most `ahead` items wait at a time."""
+    """The results of `work` on each item, in order; at most `ahead` items are pending at a time."""
     if pool is None:
         yield from map(work, items)
         return

@@ -1,13 +1,13 @@
-"""Building: from files to a casebase, batch by batch, in as many processes as there are.
+"""Building: a casebase from files, batch by batch, in one or several processes.
 
-archives        the files, folders and archives that a build is given, as one list
-scan            these files, cut into batches of records
-worker          a batch, prepared in a worker: records parsed and turned into rows
+archives        files, folders and archives as one list of files to read
+scan            these files, divided into batches of records
+worker          the preparation of a batch in a worker: parse records, compute rows
 rows            from records to rows: situations, features and checks
-tables          the case source that the engine brings: CSV and TSV, one row a case
-append          rows written into a casebase, new records only
-pipeline        build: batches given out, and appended in order
-recomputation   rebuild: features computed again, from the records that a casebase keeps
+tables          the engine's own case source: CSV and TSV files, one case per row
+append          appending new records and their rows to a casebase
+pipeline        build: batches distributed to workers, and appended in order
+recomputation   rebuild: features computed again from the stored records
 """
 
 import lazy_loader

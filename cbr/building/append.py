@@ -1,7 +1,7 @@
-"""Records appended to a casebase: by `build`, and by programs that retain what they see.
+"""Appending records to a casebase: by `build`, and by programs that retain records as they play.
 
-A record is known by its source, its ordinal there and a digest of its content, so one that is in
-the casebase is not added again. A batch is one transaction, which waits for other writers.
+A record is identified by its source, its ordinal there and a digest of its content, so none is
+added twice. A batch is one transaction, which waits for other writers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from cbr.store.records import Record
 def fitting_types(
     base: Casebase, domain: str, features: str, plugins: Plugins
 ) -> tuple[list[CaseType], list[str]]:
-    """The case types of a casebase, if new cases of the domain fit them; and, as sentences, where
-    the plugins define something otherwise that the casebase keeps."""
+    """The case types of a casebase, if new cases of the domain fit them; and a sentence for each
+    definition of the casebase that differs from that of the plugins."""
     if domain and domain.partition("/")[0] != base.domain:
         raise BadValue(f"{base.path} holds {base.domain} cases, not {domain}")
     types = types_in(base, features, plugins)
@@ -33,21 +33,21 @@ def fitting_types(
         serious, slight = differences(stored, wanted)
         if serious:
             raise BadValue(
-                f"{base.path} has {serious[0]}; `cbr rebuild` changes a casebase, or take another "
+                f"{base.path} has {serious[0]}; `cbr rebuild` changes a casebase, or use another "
                 f"name"
             )
         notes += [
-            f"{base.path} keeps its own definition of {what}; `cbr rebuild` takes the plugin's"
+            f"{base.path} keeps its own definition of {what}; `cbr rebuild` uses the plugin's"
             for what in slight
         ]
     return types, notes
 
 
 class Appender:
-    """Adds records to the casebase at `path`, which is made with the first of them.
+    """Adds records to the casebase at `path`, which is created with the first of them.
 
-    `base` is the casebase, None before it is opened; `created` says that it was made here.
-    `selection` are the options that decide which decisions are taken in, as one writes them.
+    `base` is the casebase, None before it is opened; `created` is true if it was created here.
+    `selection` are the options that select decisions, as written on the command line.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class Appender:
         self.base, self.created = base, False
 
     def verify(self, base: Casebase) -> None:
-        """Raise if records appended here would not fit what that casebase holds."""
+        """Raise if records appended here would not fit that casebase."""
         self.verify_selection(base)
         domain = self.case_types[0].domain
         self.case_types, _ = fitting_types(base, domain, "", default_plugins())
 
     def verify_selection(self, base: Casebase) -> None:
-        """All decisions of a casebase must be selected by the same options."""
+        """Raise if the casebase was built with other selecting options."""
         if base.selection != self.selection:
             raise BadValue(
                 f"{self.path} was built with {base.selection or 'no such option'}; mixing "
@@ -76,12 +76,12 @@ class Appender:
             )
 
     def open(self) -> Casebase:
-        """The casebase: made now, if neither this nor another process has made it."""
+        """The casebase, created now unless this or another process has created it."""
         if self.base is None and not self.path.exists():
             try:
                 self.base = Casebase.create(self.path, self.case_types, self.selection)
                 self.created = True
-            except CbrError:  # another process may have made it in the meantime
+            except CbrError:  # another process may have created it in the meantime
                 if not self.path.exists():
                     raise
         if self.base is None:
@@ -95,7 +95,7 @@ class Appender:
         return self.base
 
     def mark(self, batch: RecordBatch) -> RecordBatch:
-        """A batch that knows which of its records the casebase holds, or has skipped."""
+        """The batch with marks for records that the casebase already holds, or skipped before."""
         if self.base is not None:
             for first, last in _runs([ordinal for ordinal, _ in [*batch.items, *batch.skipped]]):
                 known, skipped = self.base.known_places(batch.source, first, last)
@@ -112,14 +112,14 @@ class Appender:
         except sqlite3.IntegrityError as error:
             raise CbrError(
                 f"{prepared.source} cannot be added to {self.path} ({error}): another build is "
-                f"adding it; let that end, then go on"
+                f"adding it; let that finish, then run this again"
             ) from None
 
     def append(self, source: str, reader: str, bodies: Sequence[str]) -> int:
-        """Add the bodies of records that no file holds; how many are new.
+        """Add the bodies of records that are in no file; returns how many are new.
 
-        Their ordinal follows from their content, so the same record always has the same one. All
-        of them are added or, if one cannot be used, none.
+        Their ordinals are derived from their content, so the same record always has the same one.
+        All of them are added or, if one cannot be used, none.
         """
         base = self.open()
         batch = RecordBatch(source, reader)
@@ -143,7 +143,7 @@ class Appender:
 
 
 def _runs(ordinals: list[int]) -> list[tuple[int, int]]:
-    """Ordinals as runs of numbers that follow each other: the first and last of each."""
+    """Runs of consecutive ordinals: the first and last of each."""
     runs: list[tuple[int, int]] = []
     for ordinal in sorted(ordinals):
         if runs and ordinal <= runs[-1][1] + 1:

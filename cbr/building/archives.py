@@ -1,7 +1,7 @@
-"""What a build is given: files, folders and archives, as one list of files to read.
+"""Files, folders and archives as one list of files to read.
 
-An archive is unpacked into a temporary folder and read from there like any folder, so a reader may
-look for what lies beside a file. Its members are known by the archive's name and their own.
+An archive is unpacked into a temporary folder and read from there like any folder, so a reader can
+use files beside the one it reads. Members are identified by the archive's name and their own.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from cbr.errors import BadValue
 from cbr.files.compression import BROKEN, head_of, open_bytes, plain_name
 from cbr.plugging.guard import one_line
 
-#: What reading a damaged archive may raise.
+#: Exceptions that reading a damaged archive may raise.
 _UNREADABLE: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError)
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file to read. `archive` is the plain name of the archive it came from, `inside` its place.
+    """A file to read. `archive` is the plain name of its archive, `inside` its path in there.
 
-    `share` is how many of the bytes that were given it stands for, for the progress bar. A place
-    with `problems` stands for what could not be had from an archive.
+    `share` is its part of the input in bytes, for the progress bar. A place with `problems` stands
+    for the members of an archive that could not be unpacked.
     """
 
     path: Path
@@ -36,12 +36,12 @@ class Place:
     problems: tuple[str, ...] = ()
 
     def named(self, name: str) -> str:
-        """What it is called in a casebase, if by itself it has this name."""
+        """Its name in a casebase: this name, with that of the archive before it."""
         return f"{self.archive}/{name}" if self.archive else name
 
     @property
     def plain(self) -> str:
-        """Its name without folder (but the archive's) and compression suffix."""
+        """Its name without folder (except inside an archive) and compression suffix."""
         if not self.archive:
             return plain_name(self.path)
         return str(PurePosixPath(self.inside).with_name(plain_name(Path(self.inside))))
@@ -54,14 +54,14 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
         if not path.exists():
             raise BadValue(f"no file or folder {path}")
         if not path.is_file() and not path.is_dir():
-            raise BadValue(f"{path} is no regular file")
+            raise BadValue(f"{path} is not a regular file")
         inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         found |= dict.fromkeys(inside)
     return list(found)
 
 
 def places(files: Sequence[Path]) -> Iterator[Place]:
-    """The files, with archives unpacked; what was unpacked is gone when the next archive comes."""
+    """The files, with archives unpacked; an unpacked archive is removed after its members."""
     for path in files:
         if not is_archive(path):
             yield Place(path, path.stat().st_size)
@@ -109,18 +109,18 @@ def _unpack(
     folder: Path,
     members: dict[str, Path],
 ) -> str:
-    """Write a member into the folder and note it; else the reason why not."""
+    """Write a member into the folder and add it to `members`; returns the reason if it cannot."""
     inside = PurePosixPath(member.name)
     if inside.is_absolute() or ".." in inside.parts or not inside.parts:
-        return "its name leads out of the archive, or is none"
+        return "its name is empty, or leads out of the archive"
     if str(inside) in members:
-        return "there is another of this name before it"
+        return "an earlier member has the same name"
     if member.islnk() and member.linkname in members:
         members[str(inside)] = members[member.linkname]
         return ""
     content = archive.extractfile(member) if member.isfile() and not member.islnk() else None
     if content is None:
-        return "it is a link or no file"
+        return "it is a link, or not a regular file"
     target = folder.joinpath(*inside.parts)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def _unpack(
         while piece := content.read(1 << 20):
             file.write(piece)
             if source.real < member.offset_data + file.tell():
-                break  # only zeros from here on, as many as it claims
+                break  # the rest is padding with zeros
         there = min(member.size, max(0, source.real - member.offset_data))
         file.truncate(there)
     members[str(inside)] = target
@@ -141,14 +141,14 @@ def _unpack(
     return ""
 
 
-#: More would only be asked for by a member that claims to be larger than it is.
+#: The most padding: more is only read for a member whose header claims a false size.
 _MOST_ZEROS = 4 << 20
 
 
 class _Padded:
-    """A stream that goes on with zeros where it breaks off, so that what came before is not lost.
+    """A stream that is padded with zeros where it breaks off, so that earlier data is not lost.
 
-    `real` counts the bytes that were there, `error` says what happened.
+    `real` counts the bytes before the padding, `error` describes the failure.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:

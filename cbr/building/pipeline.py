@@ -1,11 +1,11 @@
 """Build: from files to a casebase, batch by batch.
 
-A record is known by its source's plain name, its ordinal there and a digest of its content. So
-building again adds only what is new, a moved or compressed file changes nothing, and a build that
-was killed goes on where it stopped: each batch is one transaction.
+A record is identified by its source's plain name, its ordinal there and a digest of its content. So
+building again adds only new records, a moved or compressed file changes nothing, and a build that
+was killed continues where it stopped: each batch is one transaction.
 
-This process cuts the files into batches and writes; what lies between (parsing, features, checks)
-is a pure function of a batch and may be done by worker processes.
+This process divides the files into batches and writes the results; the work between (parsing,
+features, checks) is a pure function of a batch and may be done by worker processes.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from cbr.store.definitions import case_types_of, differences, wished
 from cbr.typing import Progress
 from cbr.workers import in_order
 
-#: Records in one transaction: what a kill can lose. With workers fewer, so that the last ones to
-#: finish do not keep the others waiting.
+#: Records in one transaction, the most that a kill can lose. Fewer with workers, so that at the end
+#: they finish at about the same time.
 BATCH = 2_000
 WORKER_BATCH = 1_000
-#: Different reasons that a report tells apart; the rest are counted together.
+#: The most distinct reasons in a report; others are counted together.
 _REASONS = 1_000
 
 
 @dataclass
 class BuildReport:
-    """What a build did. `notes` are sentences for the person who asked for it."""
+    """The result of a build. `notes` are sentences for the user."""
 
     out: str
     record: str = "record"
@@ -79,12 +79,12 @@ def build(
 ) -> BuildReport:
     """Build a casebase of a domain from files, folders and archives, or add what is new to one.
 
-    `features` as ``--features`` takes them; a casebase that is there keeps the ones it has.
-    `options` go to the reader and to the domain. With `known_only` decisions whose private features
-    are not known are left out. Without `strict` a record that cannot be used is kept in the table
-    `skipped` with its reason; with it, the first one is an error. `limit` is a number of records
-    to read. Without an `executor` this process does all the work. `progress` is called with the
-    bytes read, the bytes in all, and the records done.
+    `features` is as in ``--features``; an existing casebase keeps its features. `options` are
+    passed to the reader and to the domain. With `known_only` decisions whose private features are
+    unknown are left out. A record that cannot be used is listed in the table `skipped` with its
+    reason; with `strict` the first one is an error. `limit` is the most records to read. Without an
+    `executor` this process does all the work. `progress` is called with the bytes read, the total
+    bytes, and the records done.
     """
     plugins = plugins or default_plugins()
     files = files_in(paths)
@@ -119,7 +119,7 @@ def _surveys(case_types: Sequence[CaseType]) -> set[str]:
 
 
 def _survey(scan: SourceScan, setup: WorkerSetup, executor: Executor | None) -> Counter[str]:
-    """A first reading of all files, in which the domain counts what it needs to know before."""
+    """A first pass over all files, in which the domain counts what it needs to select decisions."""
     total: Counter[str] = Counter()
     run = partial(count, setup, plugins=None if executor else scan.plugins)
     for found in in_order(executor, run, scan.batches()):
@@ -128,7 +128,7 @@ def _survey(scan: SourceScan, setup: WorkerSetup, executor: Executor | None) -> 
 
 
 class _Writer:
-    """Writes batches into a casebase; one it created and put nothing in is removed again."""
+    """Writes batches into a casebase; one that it created is removed if it stays empty."""
 
     def __init__(
         self, out: Path, domain: str, features: str, plugins: Plugins, strict: bool
@@ -164,14 +164,14 @@ class _Writer:
                     Path(f"{self.out}{suffix}").unlink(missing_ok=True)
 
     def select(self, setup: WorkerSetup) -> None:
-        """Remember which decisions are taken in."""
+        """Set the options that select decisions, and check them against the casebase."""
         self.known_only = setup.known_only
         self.appender.selection = setup.selection
         if self.appender.base is not None:
             self.appender.verify_selection(self.appender.base)
 
     def marked(self, batch: RecordBatch) -> RecordBatch:
-        """A batch that knows what of it an earlier build took in, or skipped."""
+        """The batch with marks for records that an earlier build added or skipped."""
         return batch if self.appender.created else self.appender.mark(batch)
 
     def write(self, done: PreparedBatch) -> None:
@@ -191,13 +191,13 @@ class _Writer:
             self.report.skip(item.reason)
 
     def _open(self) -> None:
-        """Make the casebase; one that another build has made meanwhile must be for such cases."""
+        """Create the casebase; one that another build has created meanwhile must fit the cases."""
         for stored, wanted in zip(self.appender.open().case_types, self.case_types, strict=True):
             if differences(stored, wanted)[0]:
-                raise AlreadyThere(f"{self.out} was made by another process, for other cases")
+                raise AlreadyThere(f"{self.out} was created by another process, for other cases")
 
     def _notice(self, done: PreparedBatch) -> None:
-        """Remember what was skipped first; with `strict`, stop there."""
+        """Keep the first reason for skipping a record; with `strict`, raise it."""
         if done.first_skipped is not None:
             item = done.first_skipped
             place = f"{done.source} line {item.line}: {item.reason}"
@@ -221,7 +221,7 @@ class _Writer:
 
 
 def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -> Iterator[str]:
-    """A sentence for each solution that stages should have and have not."""
+    """A sentence for each solution that is missing from a stage although it was taken."""
     missing: dict[tuple[str, str], list[str]] = {}
     for case_type in case_types:
         if case_type.if_missing and base.count(case_type.stage):
@@ -232,5 +232,5 @@ def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -
         apart = any(base.has_hidden_solution(stage, solution) for stage in stages)
         seen = " (hidden decisions have)" if apart else ""
         if not apart and not known_only:
-            continue  # nobody did that
+            continue  # no decision has this solution
         yield f"no case of {', '.join(stages)} has solution {solution!r}{seen}: {meaning}"

@@ -1,6 +1,6 @@
-"""Rebuild: features computed anew from the records that a casebase keeps, without the files.
+"""Rebuild: features computed again from the stored records of a casebase, without the files.
 
-It also takes over what the plugins say now of similarities, weights, ranges and solutions.
+It also adopts the plugins' present definitions of similarities, weights, ranges and solutions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _BATCH = 5_000
 def rebuild(
     path: str | Path, features: str = "", *, plugins: Plugins | None = None, batch: int = _BATCH
 ) -> dict[str, list[str]]:
-    """Compute all features anew, all or nothing; `features` may add some and leave out others.
+    """Compute all features again, in one transaction; `features` may add some and remove others.
 
     Returns the names of the features that each stage has now. Cases, their numbers, solutions and
-    outcomes stay. A case that was retained has no record: its features are computed from the ones
+    outcomes stay the same. A retained case may have no record: its features are computed from those
     it has.
     """
     with Casebase.open(path, write=True) as base, base.transaction():
@@ -62,7 +62,7 @@ _NEW_HIDDEN = f"new_{schema.HIDDEN}"
 def _put_hidden(
     base: Casebase, types: Sequence[CaseType], ids: Sequence[int], hidden: Mapping[str, Rows]
 ) -> None:
-    """Write the hidden decisions of some records that were there before into the new table."""
+    """Write the hidden decisions of some records into the new table, if the old one has them."""
     if not hidden:
         return
     query = f"SELECT record, step, id FROM {schema.HIDDEN} WHERE record BETWEEN ? AND ?"
@@ -96,7 +96,7 @@ def _new(case_type: CaseType) -> str:
 
 
 def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) -> int:
-    """Write the cases of some records into the new table; the sum of their hashes."""
+    """Write the cases of some records into the new table; returns the sum of their hashes."""
     table = schema.case_table(case_type.stage)
     cases = base.db.execute(
         f"SELECT record, step, id, solution, outcome FROM [{table}] WHERE record BETWEEN ? AND ?",
@@ -104,7 +104,7 @@ def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) ->
     )
     old = {(record, step): tuple(rest) for record, step, *rest in cases}
     keys = [(ids[r], s) for r, s in zip(rows.record.tolist(), rows.step.tolist(), strict=True)]
-    kept = [place for place, key in enumerate(keys) if key in old]  # others were refined away
+    kept = [place for place, key in enumerate(keys) if key in old]  # others were removed by refine
     if len(kept) != len(old):
         raise BadValue(f"the records of stage {case_type.stage!r} no longer give all its cases")
     found = [old[keys[place]] for place in kept]
@@ -152,7 +152,7 @@ def _put_without_record(base: Casebase, case_type: CaseType) -> int:
 
 
 def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
-    """Put the new table in the place of the old one, if it holds all that is in that."""
+    """Replace the old table by the new one, if it has as many cases."""
     stage, table = case_type.stage, schema.case_table(case_type.stage)
     there = base.db.execute(f"SELECT COUNT(*) FROM [{_new(case_type)}]").fetchone()[0]
     if there != base.count(stage):
@@ -164,7 +164,7 @@ def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
     ).fetchone()
     if strange:
         raise BadValue(
-            f"stage {stage!r} has cases with solution {strange[0]!r}, which is not known"
+            f"stage {stage!r} has cases with solution {strange[0]!r}, which its case type lacks"
         )
     base.db.execute(f"DROP TABLE [{table}]")
     base.db.execute(f"ALTER TABLE [{_new(case_type)}] RENAME TO [{table}]")

@@ -1,6 +1,6 @@
 """From records to rows: situations, features and checks, for one batch and without a casebase.
 
-A pure function of picklable things, so that a worker process can do it.
+These are pure functions of picklable values, so that worker processes can run them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Column = NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Rows:
-    """Cases of one stage, ready to be written: feature columns and what goes with them.
+    """Cases of one stage, ready to be written: feature columns, solutions, outcomes and origins.
 
-    `record[i]` is the place, among the records given, of the record that case i came from.
+    `record[i]` is the index, among the records given, of the record that case i came from.
     """
 
     features: Mapping[str, Column]
@@ -40,9 +40,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What some records gave: rows by stage, those whose private features are not known apart.
+    """The rows of some records by stage, with hidden decisions (unknown private features) apart.
 
-    `rejected` and `left_out` have a reason for each record, by its place, that gave none.
+    `rejected` and `left_out` have the reason for each record without rows, by its index.
     """
 
     rows: Mapping[str, Rows]
@@ -57,7 +57,7 @@ def prepare(
     options: Mapping[str, Any] | None = None,
     known_only: bool = False,
 ) -> Prepared:
-    """Rows of some records, of which each is whole or out; `options` are those of the domain."""
+    """Rows of some records: of each record all rows or none; `options` are those of the domain."""
     situated = situate(bodies, case_types, options)
     rejected = dict(situated.rejected)
     by_stage = {case_type.stage: case_type for case_type in case_types}
@@ -91,7 +91,7 @@ def _public(case_type: CaseType, rows: Rows) -> Rows:
 
 
 def feature_columns(case_type: CaseType, situations: Situations, count: int) -> dict[str, Column]:
-    """Every feature of a batch of situations, where each must have a good value."""
+    """Every feature of a batch of situations; raises if a value is invalid or unknown."""
     columns, wrong, unknown = _columns(case_type, situations, count)
     for reason in wrong.values():
         raise BadValue(reason)
@@ -103,7 +103,7 @@ def feature_columns(case_type: CaseType, situations: Situations, count: int) -> 
 def _columns(
     case_type: CaseType, situations: Situations, count: int
 ) -> tuple[dict[str, Column], dict[int, str], Flags]:
-    """All features, what is wrong with them by place, and where a private one is not known."""
+    """All features, reasons for invalid values by index, and where a private one is unknown."""
     columns: dict[str, Column] = {}
     unknown = np.zeros(count, bool)
     reasons: list[dict[int, str]] = []
@@ -114,7 +114,7 @@ def _columns(
             unknown |= missing
     wrong = {}
     for found in reversed(reasons):
-        # Where a private feature is not known, others that follow from it may not be either.
+        # Where a private feature is unknown, features computed from it may be invalid too.
         wrong |= {place: reason for place, reason in found.items() if not unknown[place]}
     return columns, wrong, unknown
 
@@ -124,7 +124,7 @@ def situate(
     case_types: Sequence[CaseType],
     options: Mapping[str, Any] | None = None,
 ) -> Situated:
-    """Each function that the case types name is called once, for the types that name it."""
+    """Situations of records; each `situate` function is called once, for all types that use it."""
     batches: dict[str, Batch] = {}
     rejected: dict[int, str] = {}
     left_out: dict[int, str] = {}
@@ -147,9 +147,9 @@ def _verified(
     bodies: int,
     out: Set[int],
 ) -> Rows:
-    """The batch as rows without features, if it keeps its word."""
+    """The batch as rows without features, after checking the contract of `situate`."""
     if stage not in by_stage:
-        raise PluginFailure(f"records gave situations of stage {stage!r}, which was not asked for")
+        raise PluginFailure(f"records gave situations of stage {stage!r}, which is not being built")
     case_type, count = by_stage[stage], len(batch.solution)
     outcome = np.asarray(batch.outcome, np.float64)
     record, step = np.asarray(batch.record, np.int64), np.asarray(batch.step, np.int64)
@@ -176,7 +176,7 @@ def _verified(
 def _column(
     feature: Feature, situations: Situations, count: int
 ) -> tuple[Column, dict[int, str], Flags]:
-    """A feature's values, the reason for each place where one is wrong, and where it has none."""
+    """A feature's values, the reason for each invalid one by index, and where it is missing."""
     with guarded(f"feature {feature.name!r}"):
         try:
             column = feature.of(situations)
@@ -187,7 +187,7 @@ def _column(
                 raise
             columns = ", ".join(sorted(situations))
             raise BadValue(
-                f"feature {feature.name!r} asks for column {error}; there is {columns}"
+                f"feature {feature.name!r} needs column {error}; there is {columns}"
             ) from None
     if column.shape != (count,):
         raise PluginFailure(
@@ -197,7 +197,7 @@ def _column(
         texts = column.tolist()
         if set(map(type, texts)) - {str}:
             texts = [str(cell) for cell in texts]
-        # An array of objects: one of fixed width would make every cell as wide as the longest.
+        # An array of objects: in one of fixed width every cell is as wide as the longest.
         words = np.array(texts, object)
         good = set(feature.values) if feature.values else None
         reasons = {
@@ -210,7 +210,7 @@ def _column(
     with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
         numbers = column.astype(np.float32)
     missing = ~np.isfinite(numbers)
-    # A private feature may be missing, so there it is not wrong.
+    # A private feature may be missing.
     bad = [] if feature.private else np.flatnonzero(missing).tolist()
     reasons = {
         p: f"{feature.name} is {numbers[p]}; it must be a finite number, up to 3e38" for p in bad

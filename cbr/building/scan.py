@@ -1,4 +1,4 @@
-"""The files of a build, and how they are cut into batches."""
+"""The files of a build, divided into batches of records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ITEMS = (Record, Skipped, Raw)
 
 @dataclass
 class SourceScan:
-    """The files of a build, and how they are cut into batches."""
+    """The files of a build, divided into batches of records."""
 
     given: Sequence[str | Path]
     files: Sequence[Path]
@@ -37,7 +37,7 @@ class SourceScan:
     used: set[str] = field(default_factory=set)
 
     def domain(self, batches: Batches) -> tuple[str, Batches]:
-        """The domain that the first record is for, if its reader can tell; and all the batches."""
+        """The domain of the first record, if its reader can tell; and all the batches."""
         types = list(self.plugins.named("case type").values())
         if len({t.domain for t in types}) < 2:
             return "", batches
@@ -59,7 +59,7 @@ class SourceScan:
         raise EmptyStage(f"nothing to build: {', '.join(map(str, self.given))} holds no records")
 
     def _domain_of(self, batch: RecordBatch, types: Sequence[CaseType]) -> tuple[str, str]:
-        """The domain of a batch of records; and if none can be read, why the first cannot."""
+        """The domain of a batch of records; or, if none can be read, the reason for the first."""
         source: CaseSource = self.plugins.get("case source", batch.reader)
         if source.domain_of is None:
             served = {t.domain for t in types if source.serves([t])}
@@ -80,7 +80,7 @@ class SourceScan:
         return WorkerSetup(tuple(map(str, self.plugins.files)), types, given, known_only)
 
     def batches(self) -> Batches:
-        """All that the files hold, in batches."""
+        """The content of all files, in batches."""
         self.unreadable.clear()
         self._verify_names()
         seen: dict[str, str] = {}
@@ -116,7 +116,7 @@ class SourceScan:
                 return
 
     def _verify_names(self) -> None:
-        """Find files of one name now, where that can be seen, and not after hours of building."""
+        """Raise now if two files have one name, as far as that is visible, not after long work."""
         names = Counter(map(plain_name, self.files))
         seen: dict[str, str] = {}
         for path in self.files:
@@ -130,12 +130,12 @@ class SourceScan:
         shown = place.named(place.inside) if place.archive else str(place.path)
         if name in seen:
             raise BadValue(
-                f"{seen[name]} and {shown} have one name, by which a source is known; rename one"
+                f"{seen[name]} and {shown} have one name, which identifies a source; rename one"
             )
         seen[name] = shown
 
     def idle_options(self) -> Iterator[str]:
-        """A sentence for each option that no reader took."""
+        """A sentence for each option whose reader read nothing."""
         domain = {option.name for t in self.case_types for option in t.options}
         for name in self.options.keys() - domain:
             readers = [
@@ -145,7 +145,7 @@ class SourceScan:
             ]
             if readers and not self.used.intersection(readers):
                 flag = "--" + name.replace("_", "-")
-                yield f"{flag} is for the reader {' and '.join(readers)}, which read nothing here"
+                yield f"{flag} is for the reader {' and '.join(readers)}, which read no file here"
 
     def _cut(
         self, place: Place, source: CaseSource, name: str, left: int | None
@@ -174,7 +174,7 @@ class SourceScan:
             return place.named(source.identity(place.path))
 
     def _for(self, source: CaseSource) -> dict[str, Any]:
-        """The options that are this source's."""
+        """The options of this source."""
         names = {option.name for option in source.options}
         return {name: value for name, value in self.options.items() if name in names}
 
@@ -205,7 +205,7 @@ def no_reader(path: str) -> BadValue:
 
 
 def _again(seen: list[RecordBatch], batches: Batches) -> Batches:
-    """All batches from the first on, some of which have been looked at."""
+    """The batches already seen, then the rest."""
     yield from seen
     yield from batches
 
@@ -213,7 +213,7 @@ def _again(seen: list[RecordBatch], batches: Batches) -> Batches:
 def _read(
     source: CaseSource, path: Path, options: Mapping[str, Any]
 ) -> Iterator[Record | Skipped | Raw]:
-    """What a source holds; the reader is under guard, the one who takes it in is not."""
+    """The items of a source; exceptions of the reader are guarded, not those of the consumer."""
     with guarded(f"reader {source.name!r} on {path}"):
         items = iter(source.read(path, **options))
     while True:
@@ -229,5 +229,5 @@ def _read(
             what = f"reader {source.name!r} on {path} failed: {one_line(error)}"
             raise PluginFailure(what) from error
         if not isinstance(item, _ITEMS) or not isinstance(item.line, int):
-            raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is no record")
+            raise PluginFailure(f"reader {source.name!r} gave {item!r}, which is not a record")
         yield item

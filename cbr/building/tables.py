@@ -1,4 +1,4 @@
-"""Tables of cases: CSV and TSV files, one row a case. The case source that the engine brings."""
+"""The engine's own case source: CSV and TSV tables, one case per row."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
         raise BadValue(f"--delimiter {delimiter!r} must be one character")
     separator = delimiter or ("\t" if plain_name(path).endswith(".tsv") else ",")
     with open_bytes(path) as (raw, position):
-        # A bad byte becomes a mark that no JSON body of a good row holds, so that one row is
-        # skipped and not the file.
+        # An invalid byte becomes a character that no valid row contains, so that only its row is
+        # skipped, not the file.
         text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
         rows = csv.reader(text, delimiter=separator, strict=True)
         header: list[str] = []
@@ -47,7 +47,7 @@ def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
             if not header:
                 header = [cell.strip() for cell in cells]
                 for name in sorted({name for name in header if header.count(name) > 1}):
-                    yield Skipped(line, f"column {name!r} stands twice", position())
+                    yield Skipped(line, f"column {name!r} appears twice", position())
                     return
                 continue
             if not any(cells):
@@ -70,7 +70,7 @@ def _row(header: list[str], cells: list[str], line: int, offset: int) -> Record 
 
 TABLE = CaseSource(
     name="table",
-    meaning="CSV or TSV: one row a case, columns named as the features, `solution`, `outcome`",
+    meaning="CSV or TSV: one case per row, columns named as the features, `solution`, `outcome`",
     can_read=_is_table,
     read=_read_rows,
     options=(BuildOption("delimiter", "Character between the cells of a table.", ""),),
@@ -80,7 +80,7 @@ TABLE = CaseSource(
 def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
     """Rows (JSON objects) as situations: their columns, numbers where a feature is a number.
 
-    A column ``stage`` says which stage a row belongs to where the domain has several.
+    A column ``stage`` names the stage of a row, if the domain has several.
     """
     import numpy as np
 
@@ -119,19 +119,19 @@ def _object(body: str) -> dict[str, Any]:
     try:
         row = json.loads(body)
     except (ValueError, TypeError, RecursionError) as error:
-        raise BadValue(f"the record is no row: {one_line(error)}") from None
+        raise BadValue(f"the record is not a row: {one_line(error)}") from None
     if not isinstance(row, dict):
-        raise BadValue("the record is no row of columns")
+        raise BadValue("the record is not a row: it is not a JSON object")
     return row
 
 
 def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
-    """The row with its features read; other columns as they are."""
+    """The row with its features converted; other columns unchanged."""
     known = {feature.name: feature for feature in case_type.features}
     read: dict[str, Any] = {}
     for name, text in row.items():
         feature = known.get(name)
-        # A computed feature is not read from the column it may share its name with.
+        # A computed feature is not read from a column of the same name.
         read[name] = feature.read(text) if feature and not feature.computed else text
     for feature in case_type.features:
         if not feature.computed and feature.name not in row:
@@ -160,8 +160,8 @@ def _outcome(text: Any) -> float:
 
 
 def _cells(cells: list[Any], feature: Feature | None) -> Any:
-    """A column: numbers for a number feature, and where all cells of a column that is no feature
-    are numbers or empty (NaN); else texts, as objects, not as wide as the longest of them."""
+    """A column as an array: of numbers for a number feature, or if all cells of a column that is
+    not a feature are numbers or empty (NaN); else of texts, as objects."""
     import numpy as np
 
     if feature is not None:

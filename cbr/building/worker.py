@@ -1,6 +1,6 @@
-"""A batch of a build: what this process cuts out of a file, and what a worker makes of it.
+"""The preparation of a batch in a worker: records are parsed and turned into rows.
 
-A worker gets a `WorkerSetup` (the same for a whole build) and a `RecordBatch`, and gives back a
+A worker gets a `WorkerSetup` (the same for a whole build) and a `RecordBatch`, and returns a
 `PreparedBatch`, ready to be written. It needs no casebase.
 """
 
@@ -24,13 +24,13 @@ from cbr.store.definitions import as_loaded
 from cbr.store.digest import record_digest, sum_of_rows
 from cbr.store.records import CaseSource, Numbered, Raw, Record, Skipped
 
-if TYPE_CHECKING:  # a worker has no casebase, and does without what one needs
+if TYPE_CHECKING:  # a worker has no casebase, and need not import it
     from cbr.store.casebase import Casebase
 
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """What every worker must know: plugin files, case types, the domain's options."""
+    """The setup of every worker: plugin files, case types, the domain's options."""
 
     files: tuple[str, ...]
     case_types: tuple[str, ...]
@@ -39,21 +39,22 @@ class WorkerSetup:
 
     @property
     def selection(self) -> str:
-        """The options that decide which decisions are taken in, as one writes them."""
+        """The options that select decisions, as written on the command line."""
         words = [f"--{name.replace('_', '-')} {value}" for name, value in self.options]
         return " ".join([*words, *(["--known-only"] if self.known_only else [])])
 
     def counted_by(self, counted: Mapping[str, int]) -> WorkerSetup:
-        """With the sums of a survey, which are handed on like an option."""
+        """This setup with the sums of a survey, which are passed on like an option."""
         given = (*self.options, ("counted", dict(counted)))
         return dataclasses.replace(self, options=given)
 
 
 @dataclass
 class RecordBatch:
-    """Records of one source by ordinal, and places there that gave none.
+    """Records of one source by ordinal, and places that were skipped.
 
-    `known` are digests of records that an earlier build took in, `skipped_before` what it skipped.
+    `known` are digests of records that an earlier build added, `skipped_before` the ordinals that
+    it skipped.
     """
 
     source: str
@@ -71,9 +72,9 @@ class RecordBatch:
 
 @dataclass
 class PreparedBatch:
-    """What a batch gave: records, rows, and what was not taken in.
+    """The result of a batch: records, rows, and what was skipped or left out.
 
-    `record` of a row is the place of its record among `records`.
+    `record` of a row is the index of its record in `records`.
     """
 
     source: str
@@ -144,7 +145,7 @@ def work(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None)
 
 
 def count(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None) -> Counter[str]:
-    """What the domain's survey counts in the records of a batch."""
+    """The counts of the domain's survey over the records of a batch."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
     bodies = [record.body for record in _parsed(plugins, batch, [])]
     total: Counter[str] = Counter()
@@ -157,7 +158,7 @@ def count(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None
 def _ready(
     files: tuple[str, ...], case_types: tuple[str, ...], plugins: Plugins | None
 ) -> tuple[Plugins, list[CaseType]]:
-    """Plugins and case types with their functions; in a worker they are loaded once."""
+    """Plugins and case types with their functions; a worker loads them once."""
     if plugins is None:
         return _loaded(files, case_types)
     return plugins, [as_loaded(CaseType.from_json(text), plugins) for text in case_types]
@@ -172,13 +173,13 @@ def _loaded(files: tuple[str, ...], case_types: tuple[str, ...]) -> tuple[Plugin
 def _parsed(
     plugins: Plugins, batch: RecordBatch, skipped: list[tuple[int, Skipped]]
 ) -> list[Numbered]:
-    """The records of a batch with their digests; what cannot be parsed goes to `skipped`."""
+    """The records of a batch with their digests; those that cannot be parsed go to `skipped`."""
     found: list[Numbered] = []
     if not batch.items:
         return found
     source: CaseSource = plugins.get("case source", batch.reader)
     for ordinal, piece in batch.items:
-        try:  # not in `guarded`, entering which costs as much as parsing a short record
+        try:  # not in `guarded`, which costs as much as parsing a short record
             body = source.body_of(piece)
             found.append(Numbered(ordinal, piece.line, record_digest(body), body))
         except BadValue as error:
@@ -192,7 +193,7 @@ def _parsed(
 
 
 def _keep(done: PreparedBatch, fresh: list[Numbered], prepared: Prepared) -> None:
-    """Records that are neither rejected nor left out, and their rows with new places."""
+    """Add the records that are neither rejected nor left out, and their rows with new indices."""
     out = prepared.rejected.keys() | prepared.left_out.keys()
     kept = [place for place in range(len(fresh)) if place not in out]
     done.records = [fresh[place] for place in kept]

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _interrupted(error: BaseException, again: str, leave: bool) -> NoReturn:
-    """Say so and exit; with `leave` at once, without waiting for threads that serve workers."""
+    """Print a message and exit; with `leave` without waiting for threads that serve workers."""
     sentence = f"Interrupted; everything written so far is complete. Run it {again} to go on."
     if not leave or os.environ.get("CBR_DEBUG"):
         _fail(error, sentence, 130)

@@ -85,7 +85,7 @@ def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
     for text in texts:
         more = pairs(text, "--case")
         for name in given.keys() & more.keys():
-            raise BadValue(f"{name!r} stands twice in --case")
+            raise BadValue(f"{name!r} is given twice in --case")
         given |= more
     values = complete(case_type, case_type.read(given), default_plugins())
     for name, value in values.items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Characters in a line that goes to a pipe or file.
 _WIDE = 160
-#: Said where numba may have to compile first.
+#: The note shown while numba may have to compile.
 COMPILING = "compiling for this machine; it is done once and takes up to a minute"
 #: The real stdout, while `only_results` keeps everything else away from it.
 _results: TextIO | None = None

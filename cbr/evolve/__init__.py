@@ -1,17 +1,17 @@
-"""Evolve: weights that earn more, found by contests in an arena. DEAP does the breeding.
+"""Evolution: a search for weights that score higher in an arena, with operators of DEAP.
 
-    plans         how a search goes on, as data; plugins bring more
-    genome        what a row of genes means
+    plans         the settings of a search; plugins may add more
+    genome        a row of genes: weights by stage and feature, and extra genes
     operators     selection, crossover and mutation (DEAP)
     generational  the classic genetic algorithm
     racing        the robust search: CMA-ES (DEAP), paired races, duels with the champion
-    playing       scores that a search requests, in pieces that workers play
+    playing       the scores that a search requests, played in pieces by workers
     seeds         seeds by purpose, run and generation
-    runfile       a run as a SQLite file, from which it is taken up again
-    run           runs side by side, their winners, the report on fresh deals
-    luck          how much equal individuals differ by luck alone
-    report        a run file as figures; `cbr.plots` draws them
-    accuracy      an arena for every domain: prediction of records kept apart
+    runfile       a search stored in a SQLite file, from which it can be resumed
+    run           parallel runs, further runs from their winners, and the report on fresh trials
+    luck          how much equal individuals differ by chance
+    report        statistics of a run file; `cbr.plots` draws them
+    accuracy      an arena for every domain: prediction of held-out records
 
 >>> from cbr.evolve.plans import plan_named
 >>> plan_named("robust").method

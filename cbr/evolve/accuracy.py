@@ -1,4 +1,4 @@
-"""An arena for every domain: how well the cases predict what was done in records kept apart."""
+"""An arena for every domain: how well the cases predict the solutions of held-out records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cbr.typing import Floats, Ints
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Stage:
-    """What is known of a stage, and what is asked for: targets [q, d] and what was done [q]."""
+    """Retrieval from the known cases of a stage, and held-out targets [q, d] with solutions [q]."""
 
     mine: Retriever
     targets: Floats
@@ -27,9 +27,10 @@ class _Stage:
 def open_accuracy(
     file: Path, rows: int, together: bool, last: float = 0.3, block: int = 20, policy: str = ""
 ) -> Contest:
-    """Each row for itself: the chance that it gives to what was done, in cases of the last records.
+    """Score each row by the probability that it gives to the solutions of the last records.
 
-    A block draws so many cases of each stage; those of records before are known.
+    A trial is one case of the share `last` of the records, predicted from the records before. A
+    block draws `block` cases of each stage.
     """
     if not 0.0 < last < 1.0 or block < 1:
         raise BadValue(f"accuracy?last={last:g}&block={block}: last from 0 to 1, block 1 or more")
@@ -41,7 +42,7 @@ def open_accuracy(
             edge = records[min(int(len(records) * (1.0 - last)), len(records) - 1)]
             asked = cases.record >= edge
             if asked.all() or not asked.any():
-                raise EmptyStage(f"stage {name!r} of {file} has too few records to part them")
+                raise EmptyStage(f"stage {name!r} of {file} has too few records to split")
             known = cases.take(~asked).vectors()
             mine = retriever_of(base, name, policy=unnest(policy), vectors=known)
             stages.append(_Stage(mine, cases.values[asked], cases.solution[asked]))
@@ -54,12 +55,12 @@ def open_accuracy(
         right = [_right(stage, part, drawn, block) for stage, part in pairs]
         return np.asarray(np.mean(right, axis=0), np.float64)
 
-    unit = "mean chance of what was done"
+    unit = "mean probability of the recorded solution"
     return Contest(play, unit=unit, trial="case", trials=block * len(stages), piece=16)
 
 
 def _right(stage: _Stage, weights: Floats, drawn: list[np.random.Generator], block: int) -> Floats:
-    """The chance that each row gives to what was done, on average in each block, [n, blocks]."""
+    """The mean probability that each row gives to the true solutions of a block, [n, blocks]."""
     some = np.array([rng.integers(0, len(stage.done), block) for rng in drawn])
     flat = some.reshape(-1)
     found = []
@@ -74,6 +75,6 @@ def _right(stage: _Stage, weights: Floats, drawn: list[np.random.Generator], blo
 
 ARENA = Arena(
     "accuracy",
-    meaning="cases of the last records, predicted by those before: accuracy?last=0.3&block=20",
+    meaning="cases of the last records, predicted from those before: accuracy?last=0.3&block=20",
     open=open_accuracy,
 )

@@ -1,6 +1,6 @@
-"""Arenas: where feature weights show what they are worth.
+"""Arenas: contests that score feature weights.
 
-Evolution asks one function for scores and knows nothing of the contest behind it.
+Evolution calls one function for scores and needs to know nothing else of a contest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gene:
-    """A number that evolves beside the weights, from `low` to `high`; `start` where it begins."""
+    """A number that evolves with the weights, from `low` to `high`, beginning at `start`."""
 
     name: str
     low: float
@@ -33,17 +33,16 @@ class Gene:
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """An arena that is open for one casebase: ``play(weights[n, d], blocks, seed) -> scores[n,
-    blocks]``.
+    """An arena opened for one casebase: ``play(weights, blocks, seed)`` returns scores [n, blocks].
 
-    A row has a weight for each indexed feature, stage after stage, and behind them the extra
-    `genes`. Block b of a seed is the same contest for every row of weights and for every number of
-    blocks, so differences between rows are paired. Where rows sit `together`, they play each other,
-    and a row's scores depend on the others.
+    A row of `weights` [n, d] has a weight for each indexed feature, stage by stage, followed by the
+    extra `genes`. Block b of a seed is the same contest for every row of weights and for every
+    number of blocks, so differences between rows are paired. If rows play `together`, against each
+    other, a row's scores depend on the other rows.
 
-    `unit` says what a score is. A block is so many `trials` for each row, each called a `trial`.
-    One call plays at most `piece` blocks: what one worker does at a time. `usage` says how a result
-    is used, from the extra genes by name and the weights file.
+    `unit` is the unit of a score. A block has `trials` trials for each row; `trial` is the word for
+    one (hand, case). One call plays at most `piece` blocks, the work of one worker at a time.
+    `usage` returns how to use a result, given the extra genes by name and the weights file.
     """
 
     play: Play
@@ -58,12 +57,13 @@ class Contest:
 
 @dataclass(frozen=True)
 class Arena:
-    """A named contest. `play` is all of it where it needs no casebase and has no options; else
-    ``open(file, rows, together, **options)`` gives a `Contest` for a casebase: at a table with room
-    for so many rows, `together` or each for itself with others in their place.
+    """A named contest. Without casebase and options, `play` is enough; otherwise
+    ``open(file, rows, together, **options)`` returns a `Contest` for a casebase: at a table of
+    `rows` places, where rows either play each other (`together`) or each plays alone against
+    others.
 
-    `domains` are those whose casebases it is for; none: any. `cbr.testing.check_arena` checks that
-    a contest keeps its word.
+    `domains` are those of the casebases that it accepts; none: any. `cbr.testing.check_arena`
+    checks the contract of a contest.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Arena:
             if self.play is None:
                 raise PluginFailure(f"arena {self.name!r} has neither play nor open")
             for name in spec.parameters:
-                raise BadValue(f"arena {self.name!r} has no options, so {name!r} is none of them")
+                raise BadValue(f"arena {self.name!r} has no options; leave out {name!r}")
             return Contest(self.play)
         settled: dict[str, Any] = settle(self.open, 3, spec)
         with guarded(f"arena {self.name!r}"):

@@ -1,4 +1,4 @@
-"""`cbr evolve` from a casebase to weights that were judged on fresh deals."""
+"""The whole of `cbr evolve`: search for weights, then compare them with others on fresh trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVOLVED, OWN, LEARNED, RANDOM = "evolved", "the casebase's own", "learned", "ran
 
 @dataclass(frozen=True)
 class Judged:
-    """A set of weights on fresh deals, and by how much the evolved ones are better there."""
+    """The score of a set of weights on fresh trials, and the paired gain of the evolved set."""
 
     name: str
     score: Mean
@@ -37,7 +37,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Evolved:
-    """What came out: weights, extra genes, and the judgement; `blocks` and `trials` of it."""
+    """The result: weights, extra genes, and the comparison on `trials` fresh trials."""
 
     weights: Weights
     genes: Mapping[str, float]
@@ -50,7 +50,7 @@ class Evolved:
 
 
 def default_arena(base: Casebase, plan: Plan, plugins: Plugins) -> str:
-    """The plan's, or one for the casebase's domain, or prediction."""
+    """The plan's arena, or one for the casebase's domain, or the accuracy of prediction."""
     if plan.arena:
         return plan.arena
     own = [arena.name for arena in plugins.named("arena").values() if base.domain in arena.domains]
@@ -71,13 +71,14 @@ def evolve(
     tell: OnProgress | None = None,
     out: str = "WEIGHTS.json",
 ) -> Evolved:
-    """Search by a plan, and judge what was found; a `run` file that is there is gone on with."""
+    """Search by a plan, and compare the result with other weights on fresh trials. With `resume`,
+    an existing `run` file is continued."""
     plugins = default_plugins()
     with Casebase.open(file) as base:
         arenas = list(arenas) or [default_arena(base, plan, plugins)]
         scoring = _scoring(base, arenas, plan, objective, seed, together=plan.together)
         if isinstance(plan, Racing) and any(contest.together for contest in scoring.contests):
-            raise BadValue(f"plan {plan.name!r} tries rows each for itself, not at one table")
+            raise BadValue(f"plan {plan.name!r} cannot use an arena where rows play each other")
         genome = Genome.of(base, scoring.contests[0].genes)
         known = _known(base, genome, starts, plugins)
         if isinstance(plan, Racing) and plan.learn and not starts:
@@ -92,7 +93,7 @@ def evolve(
             "seed": seed,
             "starts": {name: row.tolist() for name, row in known.items()},
         }
-        # Judged each for itself, at a table as large as that of the search.
+        # For the comparison each row plays alone, at a table as large as that of the search.
         fresh = _scoring(base, arenas, plan, objective, seed, together=False)
     described = {
         "file": Path(file).name,
@@ -156,8 +157,8 @@ def _scoring(
 def _known(
     base: Casebase, genome: Genome, starts: Sequence[str], plugins: Plugins
 ) -> dict[str, Floats]:
-    """Rows by name that are there before the search: the casebase's own, sets of its domain, and
-    those asked for; each once."""
+    """Rows by name that exist before the search: the casebase's own weights, sets of its domain,
+    and `starts`; equal rows once."""
     sets = [s for s in plugins.named("weight set").values() if s.domain == base.domain]
     rows = {OWN: genome.row(base)}
     for one in sets:
@@ -190,8 +191,8 @@ def _learned(
     pool: Executor | None,
     tell: OnProgress | None,
 ) -> dict[str, Floats]:
-    """Weights learned from the cases, as a row by name; those of a run that is gone on with. None
-    where there are too few cases."""
+    """Weights learned from the cases, as a row by name; read from the `run` file if it is resumed.
+    Empty if there are too few cases."""
     if run is not None and run.exists():
         with RunFile.open(run) as kept:
             row = kept.settings.get("starts", {}).get(LEARNED)

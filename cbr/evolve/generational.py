@@ -1,4 +1,4 @@
-"""The classic genetic algorithm: one run of it, as questions and generations."""
+"""The classic genetic algorithm: one run, as a generator of score requests and generations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def search(
 ) -> Search:
     """One run; returns the row that was best in the last generation.
 
-    `given` are rows of the first generation, of which the rest is drawn.
+    `given` are rows of the first generation; the others are drawn at random.
     """
     rows, origins = first_generation(plan, genome, given, generator_of(scoring.seed, run, 1))
     for number in range(1, plan.generations + 1):

@@ -1,4 +1,4 @@
-"""What a row of genes means: weights by stage and feature, and the arena's extra genes."""
+"""The genome: a row of genes holds weights by stage and feature, then the arena's extra genes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from cbr.weights import GivenWeights, Weights, read_weights, weights_of
 
 #: Weights are from 0 to this: only their ratios inside a stage count.
 HIGHEST = 100.0
-#: The least weight that a search on logarithms knows; 0 has none.
+#: The least weight in a search on logarithms, where 0 is impossible.
 LOWEST = 0.05
-#: The range of an extra gene is as wide as this on the scale of logarithms of weights.
+#: The width of an extra gene's range on the scale of logarithms of weights.
 _WIDTH = 4.0
 
 
 @dataclass(frozen=True)
 class Genome:
-    """The features of each stage, in the order of a row, and the genes behind them."""
+    """The features of each stage in the order of a row, and the extra genes that follow."""
 
     domain: str
     stages: Mapping[str, tuple[str, ...]]
@@ -34,26 +34,26 @@ class Genome:
 
     @classmethod
     def of(cls, base: Casebase, extra: Sequence[Gene] = ()) -> Genome:
-        """That of a casebase."""
+        """The genome of a casebase."""
         stages = {t.stage: tuple(f.name for f in t.indexed) for t in base.case_types}
         return cls(base.domain, stages, tuple(extra))
 
     @cached_property
     def parts(self) -> dict[str, slice]:
-        """Where the weights of each stage stand."""
+        """The slice of a row that holds the weights of each stage."""
         ends = np.cumsum([0, *map(len, self.stages.values())]).tolist()
         return {s: slice(a, b) for s, a, b in zip(self.stages, ends[:-1], ends[1:], strict=True)}
 
     @property
     def weights(self) -> int:
-        """How many weights a row begins with."""
+        """The number of weights in a row."""
         return sum(map(len, self.stages.values()))
 
     def __len__(self) -> int:
         return self.weights + len(self.extra)
 
     def row(self, base: Casebase, given: GivenWeights = "") -> Floats:
-        """Weights as a row; features that a casebase does not have are refused by name."""
+        """Weights as a row; raises for features that the casebase does not have."""
         verify_features(base.case_types, given)
         found = [w for case_type in base.case_types for w in weights_of(case_type, given)]
         return np.array([*found, *(gene.start for gene in self.extra)], np.float64)
@@ -71,7 +71,7 @@ class Genome:
         return dict(zip(names, row[self.weights :].tolist(), strict=True))
 
     def rounded(self, row: Floats) -> Floats:
-        """A row as a weights file will hold it: three digits behind the point, no stage all 0."""
+        """A row rounded as in a weights file: to three decimals, with no stage all 0."""
         found = row.copy()
         for part in self.parts.values():
             if found[part].max() < 1.0:
@@ -80,13 +80,13 @@ class Genome:
         return found
 
     def to_weights(self, row: Floats, provenance: Mapping[str, Any]) -> Weights:
-        """A row as what a weights file holds."""
+        """The weights of a row with their provenance, for a weights file."""
         return Weights(self.plain(self.rounded(row)), self.domain, provenance)
 
     # --- the scale of a real-valued search ----------------------------------------------------
 
     def encode(self, row: Floats) -> Floats:
-        """Logarithms of weights, of which the greatest of a stage is that of `HIGHEST`."""
+        """A row as logarithms of weights, scaled so that the highest of each stage is `HIGHEST`."""
         point = np.empty(len(self))
         for part in self.parts.values():
             scaled = row[part] * HIGHEST / row[part].max()
@@ -96,7 +96,7 @@ class Genome:
         return point
 
     def decode(self, point: Floats) -> Floats:
-        """The row of a point; weights below `LOWEST` are that, so no stage is ever all 0."""
+        """The inverse of `encode`; weights are at least `LOWEST`, so no stage is ever all 0."""
         row = np.empty(len(self))
         for part in self.parts.values():
             scaled = HIGHEST * np.exp(point[part] - point[part].max())
@@ -113,7 +113,7 @@ class Genome:
 
 
 def verify_features(case_types: Sequence[CaseType], given: GivenWeights) -> None:
-    """Whether weights name only stages and features that there are."""
+    """Raise if weights name a stage or a feature that does not exist."""
     found = read_weights(case_types[0], given)
     if not isinstance(found, Weights):
         return

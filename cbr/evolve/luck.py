@@ -1,4 +1,4 @@
-"""How much equal individuals of a population differ by luck alone."""
+"""How much equal individuals of a population differ by chance."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from cbr.typing import Floats
 
-#: Average range of so many numbers from one normal distribution, in its standard deviations.
+#: Expected range of n numbers from one normal distribution, in standard deviations, by n.
 _RANGES = {
     2: 1.128,
     3: 1.693,
@@ -21,11 +21,12 @@ _RANGES = {
 
 
 def luck_of(scores: Floats) -> float | None:
-    """The standard error that makes equal rows differ, from scores [n, blocks]; None of one block.
+    """The standard error of differences between equal rows, from scores [n, blocks]; None for a
+    single row or block.
 
-    Rows that play the same deals each for itself have most of their luck in common, and it does not
-    make them differ. At one table what one wins the others lose, so they differ by more. Both is in
-    what is left of a score without the mean of its row and of its block.
+    Rows that play the same trials separately share most of their luck, which does not make them
+    differ. At one table, one row's gain is the others' loss, so they differ more. Both effects are
+    in the residuals, after the means of rows and of blocks are subtracted from the scores.
     """
     rows, blocks = scores.shape
     if blocks < 2 or rows < 2:
@@ -35,7 +36,7 @@ def luck_of(scores: Floats) -> float | None:
 
 
 def range_by_luck(rows: int, luck: float) -> float:
-    """The average range of the means of so many equal rows.
+    """The expected range of the means of this many equal rows.
 
     >>> round(range_by_luck(9, 1.0), 2)
     2.97

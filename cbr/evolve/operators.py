@@ -1,7 +1,7 @@
-"""Selection, crossover and mutation, by DEAP, on rows of genes.
+"""Selection, crossover and mutation of rows of genes, with DEAP.
 
-DEAP draws from the generator of Python's `random` module; here that is seeded for each generation
-and put back as it was.
+DEAP draws from the global generator of Python's `random` module, which is seeded for each
+generation and restored afterwards.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ _CROSSOVERS = {
 
 
 class Score(base.Fitness):  # type: ignore[misc]
-    """More is better."""
+    """A score to maximise."""
 
     weights = (1.0,)
 
 
 class Individual(list[float]):
-    """Genes with a score: a plain class, which DEAP's `creator` would make at run time."""
+    """Genes with a score. A plain class, because those of DEAP's `creator` cannot be unpickled in
+    workers."""
 
     def __init__(self, genes: Sequence[float] | Floats, score: float | None = None) -> None:
         super().__init__(float(gene) for gene in genes)
@@ -41,7 +42,7 @@ class Individual(list[float]):
 
 @contextmanager
 def drawing_from(rng: np.random.Generator) -> Iterator[None]:
-    """Let the `random` module draw by this generator, for now."""
+    """Seed the `random` module from this generator inside the block, and restore it after."""
     state = random.getstate()
     random.seed(int(rng.integers(2**62)))
     try:
@@ -62,7 +63,7 @@ def toolbox(plan: Generational, genome: Genome) -> Any:
 
 
 def drawn(genome: Genome) -> Individual:
-    """Whole numbers from 0 to 100, and extra genes anywhere in their range."""
+    """A random individual: whole weights from 0 to 100, and extra genes within their ranges."""
     genes = [_gene(genome, place) for place in range(len(genome))]
     return mended(genome, Individual(genes))
 
@@ -75,7 +76,7 @@ def _gene(genome: Genome, place: int) -> float:
 
 
 def selected(plan: Generational, population: Sequence[Individual], count: int) -> list[Individual]:
-    """So many individuals, any of them several times."""
+    """`count` individuals, selected by the method of the plan: by rank, tournament, or the best."""
     if plan.selection == "tournament":
         return list(tools.selTournament(list(population), count, tournsize=3))
     ranked = sorted(population, key=lambda one: one.fitness)  # the worst first
@@ -85,7 +86,8 @@ def selected(plan: Generational, population: Sequence[Individual], count: int) -
 
 
 def rank_chances(plan: Generational, count: int) -> list[float]:
-    """
+    """The probability of selection by rank, from the worst to the best.
+
     >>> plan = Generational("p", population=3, copies=1, pairs=1)
     >>> [round(chance, 2) for chance in rank_chances(plan, 3)]
     [0.17, 0.33, 0.5]
@@ -95,7 +97,7 @@ def rank_chances(plan: Generational, count: int) -> list[float]:
 
 
 def parents(box: Any, population: Sequence[Individual]) -> tuple[Individual, Individual]:
-    """Two that are not one."""
+    """Two distinct parents."""
     one, two = box.select(population, 2)
     for _ in range(1_000):
         if one is not two:
@@ -121,7 +123,7 @@ def crossed(
 
 
 def mutated(genome: Genome, one: Individual) -> Individual:
-    """One gene drawn anew."""
+    """The individual with one gene drawn again."""
     genes = list(one)
     place = random.randrange(len(genes))
     genes[place] = _gene(genome, place)
@@ -129,7 +131,7 @@ def mutated(genome: Genome, one: Individual) -> Individual:
 
 
 def mended(genome: Genome, one: Individual) -> Individual:
-    """With a weight above 0 in every stage: nothing can be ranked without."""
+    """The individual with a weight above 0 in every stage, without which nothing can be ranked."""
     genes = list(one)
     for part in genome.parts.values():
         if not any(genes[part]):
@@ -140,7 +142,7 @@ def mended(genome: Genome, one: Individual) -> Individual:
 def first_generation(
     plan: Generational, genome: Genome, given: Sequence[Floats], rng: np.random.Generator
 ) -> tuple[Floats, list[str]]:
-    """Rows that are given, the rest drawn; and where each comes from."""
+    """The given rows, completed by random ones; and the origin of each."""
     with drawing_from(rng):
         made = [Individual(row) for row in given[: plan.population]]
         origins = ["given"] * len(made) + ["drawn"] * (plan.population - len(made))
@@ -151,7 +153,7 @@ def first_generation(
 def next_generation(
     plan: Generational, genome: Genome, rows: Floats, scores: Floats, rng: np.random.Generator
 ) -> tuple[Floats, list[str]]:
-    """The rows that follow, and where each comes from."""
+    """The rows of the next generation, and the origin of each."""
     population = [Individual(row, score) for row, score in zip(rows, scores.tolist(), strict=True)]
     box = toolbox(plan, genome)
     with drawing_from(rng):
@@ -172,5 +174,5 @@ def next_generation(
 
 
 def _place(population: Sequence[Individual], one: Individual) -> int:
-    """Its number in the generation before, from 1."""
+    """Its number in the previous generation, from 1."""
     return 1 + next(at for at, other in enumerate(population) if other is one)

@@ -1,8 +1,8 @@
-"""Plans: how a search for weights goes on, as data. A plugin may bring more (hook `cbr_plans`).
+"""Plans: the settings of a search for weights. A plugin may add more (hook `cbr_plans`).
 
-A plan is one of two methods. `Generational` is the classic genetic algorithm: parents are chosen by
-rank, crossed and mutated, in several runs whose winners meet in further ones. `Racing` spends its
-trials where they decide something: see `cbr.evolve.racing`.
+A plan belongs to one of two methods. `Generational` is the classic genetic algorithm: parents are
+selected by rank, crossed and mutated, in several runs whose winners start further runs. `Racing`
+spends most trials on the best individuals: see `cbr.evolve.racing`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugging.plugins import Plugins, default_plugins
 
-#: Rounds of a race at most: the last has 2^9 times the trials of the first.
+#: The most rounds of a race: the last then has 2^9 times the trials of the first.
 _ROUNDS = 10
 SELECTIONS = ("rank", "tournament", "best")
 CROSSOVERS = ("one-point", "two-point", "uniform")
@@ -24,12 +24,12 @@ CROSSOVERS = ("one-point", "two-point", "uniform")
 
 @dataclass(frozen=True)
 class Plan:
-    """What both methods have. `trials` is what a row plays in a generation (in its first round,
-    where there are several), `runs` how many searches are started, `arena` the spec of where they
-    are held if nothing else is asked for, `report` the trials of each set of weights in the end.
+    """Settings of both methods. `trials` are those of a row in a generation (in its first round, if
+    there are several), `runs` is the number of searches started, `arena` the spec of the default
+    arena, `report` the number of fresh trials of each set of weights at the end.
 
-    `published` are figures of whoever used this plan first, shown beside ours: lines of a table,
-    and by name numbers in the arena's unit.
+    `published` are figures of the publication that first used this plan, shown beside ours: lines
+    of a table, and numbers by name in the arena's unit.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Plan:
                 )
 
     def rounds_of_runs(self) -> list[int]:
-        """How many runs there are, and how many that begin with their winners, until there is one.
+        """The number of runs in each round: winners of one round start the next, until one is left.
 
         >>> Plan("p", population=3, runs=9).rounds_of_runs()
         [9, 3, 1]
@@ -67,7 +67,7 @@ class Plan:
         return found
 
     def settings(self) -> dict[str, Any]:
-        """What decides the search, as JSON can hold it: not how long its result is judged."""
+        """The fields that determine the search, in JSON types; without `report`, which does not."""
         told = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return {"method": self.method} | {
             name: list(value) if isinstance(value, tuple) else value
@@ -76,7 +76,7 @@ class Plan:
         }
 
     def changed(self, changes: Mapping[str, object]) -> Plan:
-        """The same plan with other values of some fields, given as text or as they are."""
+        """The same plan with other values of some fields, given as text or in their types."""
         fields = {f.name: f for f in dataclasses.fields(self)}
         fixed = {"name", "meaning", "published", "arena", "together"}
         known = [name for name in fields if name not in fixed]
@@ -89,7 +89,7 @@ class Plan:
 
 
 def _like(name: str, now: Any, given: object) -> Any:
-    """A value of the kind that a field has."""
+    """A given value, converted to the type of the field's current value."""
     if not isinstance(given, str):
         return given
     try:
@@ -104,12 +104,12 @@ def _like(name: str, now: Any, given: object) -> Any:
 
 @dataclass(frozen=True)
 class Generational(Plan):
-    """Copies, and children of pairs of distinct parents, chosen with replacement; then mutation.
+    """Copies, and children of pairs of distinct parents, selected with replacement; then mutation.
 
-    `chances` are those of being chosen, from the worst to the best; empty: 1, 2, 3 ... Crossover is
-    done inside each stage. `mutations` individuals, and each other one with `mutation_chance`, have
-    one gene drawn anew. The first generation is drawn: whole numbers from 0 to 100. The winners of
-    as many runs as a population has individuals begin another run, until there is one.
+    `chances` are relative probabilities of selection, from the worst to the best; empty: 1, 2, 3
+    ... Crossover is done inside each stage. `mutations` individuals, and each other one with
+    `mutation_chance`, have one gene drawn again. The first generation is random: whole numbers from
+    0 to 100. The winners of `population` runs start a further run, until one run is left.
     """
 
     copies: int = 3
@@ -153,13 +153,13 @@ class Generational(Plan):
 class Racing(Plan):
     """A real-valued search (CMA-ES on the logarithms of weights) with paired races.
 
-    Among the rows it starts from are weights learned from the cases in so many steps (`learn`; 0:
-    none), unless others were given. `spread` is how far the first individuals are from the best of
-    these. In each of `rounds` rounds the better half goes on, with twice as many trials. The best,
-    and the middle of the search, then meet the champion in a duel of up to `duel` trials, and one
-    takes its place when the paired difference is more than `separate` standard errors above 0: two
-    are looked at up to three times, so that of equal ones one would pass in about a hundred
-    generations. After `patience` generations without that the search ends.
+    The starting rows include weights learned from the cases in `learn` steps (0: none), unless
+    other rows are given. `spread` is the initial standard deviation around the best of them. After
+    each of `rounds` rounds the better half continues, with twice as many trials. The best row and
+    the mean of the search then play the champion in a duel of up to `duel` trials. One of them
+    replaces it if the paired difference is more than `separate` standard errors above 0. As two
+    rows are tested up to three times, a row that is only equal passes about once in a hundred
+    generations. The search ends after `patience` generations without a replacement.
     """
 
     learn: int = 100
@@ -187,8 +187,8 @@ class Racing(Plan):
 
 ROBUST = Racing(
     "robust",
-    "races on the same deals from the best known weights, by CMA-ES; a champion is only replaced "
-    "when the difference separates from luck",
+    "races on the same trials from the best known weights, by CMA-ES; a champion is only replaced "
+    "if the difference is significant",
 )
 GENETIC = Generational(
     "genetic",

@@ -1,7 +1,7 @@
-"""Scores that a search requests, from contests that are played here or by workers.
+"""Playing the contests that a search requests, in this process or in workers.
 
-A request is cut into pieces of a size that the arena chooses, each with a seed of its own. So the
-scores depend neither on the number of workers nor on the order in which they finish.
+A request is divided into pieces of a size that the arena chooses, each with a seed of its own. So
+the scores depend neither on the number of workers nor on the order in which they finish.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OBJECTIVES = ("mean", "worst")
 
 @dataclass(frozen=True)
 class Venue:
-    """Where rows meet: an arena by its spec, for the casebase of a file in a certain state."""
+    """An arena given by its spec, for a casebase file in a certain state."""
 
     file: str
     state: str
@@ -42,8 +42,8 @@ class Venue:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRequest:
-    """A search requests paired scores of rows [n, d] in so many trials. `place` tells the request
-    from every other one of its `purpose`, and so gives it random numbers of its own."""
+    """A request for paired scores of rows [n, d] in a number of trials. `place` is unique among
+    requests of the same `purpose`, so that each has random numbers of its own."""
 
     rows: Floats
     trials: int
@@ -62,7 +62,7 @@ class Piece:
 
 
 def state_of(base: Casebase) -> str:
-    """What the cases of a casebase are, and the values that were estimated for them."""
+    """A digest of the cases of a casebase and of the values estimated for them."""
     values = [base.values(stage) for stage in base.stages]
     marks = [hashlib.blake2b(repr(found).encode(), digest_size=8).hexdigest() for found in values]
     return " ".join(
@@ -78,7 +78,7 @@ def open_contest(venue: Venue, plugins: Plugins | None = None) -> Contest:
 
 @lru_cache(maxsize=8)
 def _opened(venue: Venue, plugins: Plugins) -> Contest:
-    shared_arrays.share()  # whoever plays here may do so beside others
+    shared_arrays.share()  # other processes may play with the same casebase
     spec = Spec.parse(venue.arena)
     arena: Arena = plugins.get("arena", spec.name)
     with Casebase.open(Path(venue.file)) as base:
@@ -86,7 +86,7 @@ def _opened(venue: Venue, plugins: Plugins) -> Contest:
             raise BadValue(f"{venue.file} has changed since the search began; start another one")
         if arena.domains and base.domain not in arena.domains:
             raise BadValue(
-                f"arena {arena.name!r} is for casebases of {', '.join(arena.domains)}, and "
+                f"arena {arena.name!r} is for casebases of {', '.join(arena.domains)}, but "
                 f"{venue.file} is one of {base.domain!r}"
             )
     return arena.contest(Path(venue.file), spec, venue.rows, venue.together)
@@ -101,7 +101,7 @@ def play_piece(piece: Piece) -> Floats:
     if scores.shape != (len(piece.rows), piece.blocks) or not np.isfinite(scores).all():
         raise PluginFailure(
             f"arena {name!r} gave scores of shape {scores.shape} for {len(piece.rows)} rows and "
-            f"{piece.blocks} blocks, or one that is no number"
+            f"{piece.blocks} blocks, or one that is not finite"
         )
     return scores
 
@@ -127,15 +127,15 @@ class Scoring:
             )
 
     def blocks(self, trials: int) -> int:
-        """Blocks in which a row has at least so many trials in each arena."""
+        """The number of blocks in which a row has at least this many trials in each arena."""
         return max(1, math.ceil(trials / min(contest.trials for contest in self.contests)))
 
     def trials(self, blocks: int) -> int:
-        """Trials of a row in so many blocks, in all arenas together."""
+        """The trials of a row in this many blocks, summed over arenas."""
         return blocks * sum(contest.trials for contest in self.contests)
 
     def pieces(self, request: ScoreRequest) -> list[Piece]:
-        """What must be played, in order: arena by arena, blocks in order."""
+        """The pieces of a request in order: arena by arena, blocks in order."""
         rows, _ = self._different(request.rows)
         found = []
         for number, (venue, contest) in enumerate(zip(self.venues, self.contests, strict=True)):
@@ -145,7 +145,7 @@ class Scoring:
         return found
 
     def joined(self, request: ScoreRequest, scores: Sequence[Floats]) -> Floats:
-        """Scores of pieces as those of the request: [arenas, n, blocks]."""
+        """The scores of a request from those of its pieces, [arenas, n, blocks]."""
         _, which = self._different(request.rows)
         parts, given = [], iter(scores)
         for contest in self.contests:
@@ -154,7 +154,7 @@ class Scoring:
         return np.stack(parts)
 
     def _different(self, rows: Floats) -> tuple[Floats, Ints]:
-        """Rows without their copies, if they are played each for itself; and which is which."""
+        """Distinct rows, unless rows play each other, and the index of each row among them."""
         if any(contest.together for contest in self.contests):
             return rows, np.arange(len(rows))
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
@@ -164,8 +164,8 @@ class Scoring:
         return rows[first[order]], place[which.reshape(-1)]
 
     def one_score(self, scores: Floats) -> Floats:
-        """Scores [arenas, n, blocks] as one by the objective, [n, blocks]: the mean of all arenas,
-        or that of the arena where a row does worst."""
+        """Scores [arenas, n, blocks] combined by the objective, [n, blocks]: the mean over arenas,
+        or the scores in the arena where a row does worst."""
         if self.objective == "mean" or len(scores) == 1:
             return np.asarray(scores.mean(axis=0), np.float64)
         worst = scores.mean(axis=2).argmin(axis=0)

@@ -1,10 +1,10 @@
-"""The robust search: CMA-ES on the logarithms of weights, with races on the same deals.
+"""The robust search: CMA-ES on the logarithms of weights, with races on the same trials.
 
-Every row of a generation plays the same blocks, so differences are paired; the better half goes on
-with twice as many. The best of them, and the middle to which the search has moved, then meet the
-champion in blocks that did not choose them, because the winner of many tries is overestimated. One
-takes the champion's place only if the paired difference separates from luck. When that has not
-happened for some generations, the search is over.
+Every row of a generation plays the same blocks, so differences are paired; the better half
+continues with twice as many. The best row, and the mean to which the search has moved, then play
+the champion in blocks that did not select them, because the score of the best of many is biased
+upwards. One replaces the champion only if the paired difference is significant. If that has not
+happened for some generations, the search ends.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _CHAMPION = 0
 
 
 class Strategy(cma.Strategy):  # type: ignore[misc]
-    """DEAP's, drawing from a generator that it is given."""
+    """DEAP's CMA-ES strategy, drawing from an explicit random generator."""
 
     def sample(self, rng: np.random.Generator) -> Floats:
-        """So many points as its population has, [lambda, d]."""
+        """The points of one population, [lambda, d]."""
         normal = rng.standard_normal((self.lambda_, self.dim))
         points: Floats = self.centroid + self.sigma * normal @ self.BD.T
         return points
 
     def learn(self, points: Floats, order: list[int]) -> None:
-        """Move towards the better ones; `order` has the places of points, the best first."""
+        """Update the distribution; `order` has the indices of points, the best first."""
         ranked = {place: -float(rank) for rank, place in enumerate(order)}
         self.update([Individual(point, ranked[place]) for place, point in enumerate(points)])
 
@@ -46,7 +46,7 @@ class Strategy(cma.Strategy):  # type: ignore[misc]
 def search(
     plan: Racing, genome: Genome, scoring: Scoring, run: int, starts: Mapping[str, Floats]
 ) -> Search:
-    """One run from the best of some rows by name; returns the champion."""
+    """One run that starts from the best of some rows by name; returns the champion."""
     names, rows = list(starts), np.array(list(starts.values()))
     # They are few, so each has as many trials as a duel: a good start saves generations.
     judged = scoring.one_score((yield ScoreRequest(rows, plan.duel, SEARCH, (run, 0, 0))))
@@ -62,7 +62,7 @@ def search(
         played, order = yield from _race(plan, scoring, (run, number), rows)
         strategy.learn(points, [place - 1 for place in order if place != _CHAMPION])
         challenger = next(place for place in order if place != _CHAMPION)
-        # In the middle of the cloud, as it is now, the luck of many is averaged out.
+        # The mean of the distribution averages out the luck of single rows.
         middle = genome.decode(np.asarray(strategy.centroid))
         rows = np.array([*rows, middle])
         meet = [_CHAMPION, challenger, len(rows) - 1]
@@ -91,16 +91,16 @@ def search(
 
 
 def row_scores(scoring: Scoring, played: list[Floats]) -> list[Floats]:
-    """One score a block of each row, from those of every arena [arenas, blocks]."""
+    """Scores of each row [blocks], combined from those in every arena [arenas, blocks]."""
     return [scoring.one_score(scores[:, None])[0] for scores in played]
 
 
 def _race(
     plan: Racing, scoring: Scoring, place: tuple[int, int], rows: Floats
 ) -> Generator[ScoreRequest, Floats, tuple[list[Floats], list[int]]]:
-    """Scores of each row [arenas, blocks], and the rows in order, the best first.
+    """Scores of each row [arenas, blocks], and the indices of rows in order, the best first.
 
-    Whoever got further is better; the champion, the first row, is never out.
+    A row eliminated later ranks higher; the champion, the first row, is never eliminated.
     """
     played: list[list[Floats]] = [[] for _ in rows]
     running = list(range(len(rows)))
@@ -116,7 +116,7 @@ def _race(
             keep = max(2, -(-len(running) // 2))
             out = [row for row in running[keep:] if row != _CHAMPION]
             left = [*out, *left]
-            # In the order of rows, as everything that is asked.
+            # Requests have rows in their original order.
             running = sorted(row for row in running if row not in out)
     return [np.concatenate(parts, axis=1) for parts in played], [*running, *left]
 
@@ -129,8 +129,8 @@ def _mean(scoring: Scoring, parts: list[Floats]) -> float:
 def _duel(
     plan: Racing, scoring: Scoring, place: tuple[int, int], rows: Floats
 ) -> Generator[ScoreRequest, Floats, Floats]:
-    """Scores of the champion and two challengers [3, blocks] on blocks of their own, until one is
-    clearly better than the champion, or none is better at all."""
+    """Scores of the champion and two challengers [3, blocks] on new blocks, until one challenger is
+    significantly better than the champion, or neither has a higher mean."""
     trials, played = max(1, plan.duel // 4), []
     for step in range(3):
         played.append((yield ScoreRequest(rows, trials, SEARCH, (*place, 100 + step))))

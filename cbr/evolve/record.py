@@ -1,4 +1,4 @@
-"""What is known of a generation when it is over."""
+"""The record of a completed generation: rows, origins and scores."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from cbr.typing import Floats
 
-#: The origin of a row that the search made when the race was over.
+#: The origin of the mean of the search, which plays only in the duel.
 MIDDLE = "middle"
 
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """Rows [n, d], where each comes from, its scores block by block (some have more than others),
-    and which of them is best; `notes` is what else the method has to say."""
+    """Rows [n, d], the origin of each, its scores by block (rows may differ in the number of
+    blocks), and the index of the best row; `notes` are further values of the method."""
 
     run: int
     number: int
@@ -29,13 +29,13 @@ class Generation:
 
     @property
     def compared(self) -> Floats:
-        """Scores of all that played the same blocks, in those that each of them had, [k, blocks].
-        A row that was only in a duel (`MIDDLE`) is not among them."""
+        """Scores of all rows in the blocks that each of them played, [k, blocks]. A row that only
+        played a duel (`MIDDLE`) is left out."""
         some = [s for s, origin in zip(self.scores, self.origins, strict=True) if origin != MIDDLE]
         blocks = min(len(scores) for scores in some)
         return np.array([scores[:blocks] for scores in some])
 
     @property
     def spread(self) -> float:
-        """From the worst mean to the best."""
+        """The range of the rows' mean scores."""
         return float(np.ptp(self.compared.mean(axis=1)))

@@ -1,4 +1,4 @@
-"""A run file as figures: generation by generation, beside what luck alone would show."""
+"""Statistics of a run file: scores by generation, beside the range expected by chance."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Table = tuple[str, Sequence[str], list[tuple[object, ...]]]
 @dataclass(frozen=True)
 class Line:
     """A generation: its best score with interval, the average and the range of scores, the range
-    that as many equal rows would show on average, how different its rows are (0: all the same, 1:
-    nothing in common), what it took, and what the method notes."""
+    expected of as many equal rows, how different its rows are (0: all equal, 1: nothing in common),
+    the time it took, and the notes of the method."""
 
     run: int
     generation: int
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Report:
-    """A run: its settings, its generations, averages over runs, and what came out."""
+    """A search: its settings, its generations, averages over runs, and the result."""
 
     file: str
     settings: Mapping[str, Any]
@@ -65,7 +65,7 @@ class Report:
         return str(self.settings["unit"])
 
     def tables(self) -> Iterator[Table]:
-        """What a terminal shows."""
+        """The tables for a terminal."""
         plan, unit = self.settings["plan"], self.unit
         yield (
             f"{self.file}: plan {plan['name']}, seed {self.settings['seed']}, "
@@ -134,7 +134,7 @@ class Report:
             )
 
     def _beside(self) -> Iterator[tuple[object, ...]]:
-        """Figures of the publication and ours."""
+        """Rows of a table with the published figures and ours."""
         ours: dict[str, float] = {}
         if self.steps:
             first, last = self.steps[0], self.steps[-1]
@@ -154,7 +154,7 @@ class Report:
 
 
 def report_of(run: RunFile) -> Report:
-    """Everything that a run file tells."""
+    """The report on a run file."""
     settings = run.settings
     genome = Genome(settings.get("domain", ""), settings["stages"])
     parts = list(genome.parts.values())
@@ -193,8 +193,8 @@ def _line(one: Generation, seconds: float, parts: Sequence[slice]) -> Line:
 
 
 def difference_of(rows: Floats, parts: Sequence[slice]) -> float:
-    """How different rows are: the part of a stage's weight that two of them do not have in common,
-    on average over pairs and stages."""
+    """How different rows are: the share of a stage's weight that two rows do not have in common,
+    averaged over pairs and stages."""
     if len(rows) < 2:
         return 0.0
     found = []

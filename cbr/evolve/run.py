@@ -1,8 +1,8 @@
-"""A whole search: its runs side by side, their winners in further ones, and a report at the end.
+"""A whole search: parallel runs, further runs from their winners, and a report at the end.
 
-A run is a generator that requests scores and is sent them. The requests of generations that are
-over are in the run file with their scores, so a search that was killed makes the same requests
-again, gets the scores from there, and continues as if it had not been interrupted.
+A run is a generator that yields score requests and is sent the scores. The run file keeps the
+requests of completed generations with their scores. So a search that was killed repeats the same
+requests, gets their scores from the file, and continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from cbr.evolve.seeds import REPORT
 from cbr.typing import Floats
 from cbr.workers import in_order
 
-#: Where the report's deals come from: no run has this number.
+#: The run number of the report, by which its trials are seeded; no run has it.
 _NO_RUN = (0, 0, 0)
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """What a progress display shows: generations over and in all (at most), the last of them,
-    trials played by this process and seconds since it began; `doing` says in words what is done
-    before and after generations."""
+    """Values for a progress display: generations completed and in all (at most), the last of them,
+    trials played by this process and seconds since it began; `doing` describes work before and
+    after the generations."""
 
     over: int
     of: int
@@ -52,7 +52,7 @@ OnProgress = Callable[[SearchProgress], None]
 
 @dataclass(eq=False)
 class _Run:
-    """A run in progress: the request that it waits for, and those since its last generation."""
+    """A run in progress: the pending request, and those completed since its last generation."""
 
     number: int
     search: Search
@@ -69,12 +69,12 @@ def _named_if_a_worker_dies() -> Iterator[None]:
         yield
     except BrokenExecutor:
         raise CbrError(
-            "a worker process ended unexpectedly; --resume goes on from the last generation"
+            "a worker process ended unexpectedly; --resume continues from the last generation"
         ) from None
 
 
 class Evolution:
-    """A search with its settings. `run` does it and gives the best row."""
+    """A search with its settings; `run` executes it and returns the best row."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Evolution:
         self._last: Generation | None = None
         rounds = plan.rounds_of_runs()
         ends = np.cumsum([0, *rounds]).tolist()
-        #: The runs whose winners each run begins with; numbers from 1, round after round.
+        #: For each run, the runs whose winners it starts from; numbered from 1, round by round.
         self.parents: dict[int, list[int]] = {}
         for depth, count in enumerate(rounds):
             for at in range(count):
@@ -106,12 +106,12 @@ class Evolution:
 
     @property
     def generations(self) -> int:
-        """How many there are at most."""
-        first = isinstance(self.plan, Racing)  # whose generation 0 are the rows it starts from
+        """The most generations of all runs."""
+        first = isinstance(self.plan, Racing)  # its generation 0 are the starting rows
         return len(self.parents) * (self.plan.generations + first)
 
     def run(self) -> Floats:
-        """Do all of it."""
+        """Execute all runs; returns the winner of the last one."""
         with _named_if_a_worker_dies():
             try:
                 self._start_runs()
@@ -123,9 +123,9 @@ class Evolution:
         return self.winners[max(self.parents)]
 
     def report(self, rows: Floats) -> Floats:
-        """Scores of rows on deals that no generation saw, [arenas, n, blocks]."""
+        """Scores of rows on trials that no generation used, [arenas, n, blocks]."""
         request = ScoreRequest(rows, self.plan.report, REPORT, _NO_RUN)
-        # A longer report begins with the deals of a shorter one, and is another question.
+        # A longer report repeats the trials of a shorter one, but is kept as another request.
         place: Place = (0, 0, self.plan.report)
         scores = self.file.answer(request, place)
         if scores is None:
@@ -137,7 +137,7 @@ class Evolution:
                     pieces, in_order(self.pool, play_piece, pieces, ahead=64), strict=True
                 ):
                     found.append(np.asarray(played))
-                    self._count(piece, "on fresh deals")
+                    self._count(piece, "on fresh trials")
             scores = self.scoring.joined(request, found)
             self.file.keep([(place, request, scores)], None, time.monotonic() - started)
         return scores
@@ -145,7 +145,7 @@ class Evolution:
     # --- runs ---------------------------------------------------------------------------------
 
     def _start_runs(self) -> None:
-        """Begin every run whose parents are done, in order."""
+        """Start every run whose parents are done, in order."""
         for number, parents in self.parents.items():
             ready = all(parent in self.winners for parent in parents)
             if ready and number not in self._started:
@@ -185,7 +185,7 @@ class Evolution:
         self._waiting.extend((run, at, piece) for at, piece in enumerate(pieces))
 
     def _over_with(self, run: _Run, generation: Generation) -> None:
-        if run.questions:  # else it was over before this process began
+        if run.questions:  # else it was completed before this process started
             self.file.keep(run.questions, generation, time.monotonic() - run.began)
             run.questions, run.began = [], time.monotonic()
         self._over += 1
@@ -195,7 +195,7 @@ class Evolution:
     # --- work ---------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Have a piece played; with workers, keep them busy and wait for one."""
+        """Play a piece; with workers, submit pieces and wait for one."""
         if self.pool is None:
             run, at, piece = self._waiting.popleft()
             self._played(run, at, piece, play_piece(piece))

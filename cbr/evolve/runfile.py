@@ -1,8 +1,8 @@
-"""A run as a file: SQLite, a transaction for each generation that is complete.
+"""A search stored in a SQLite file, with one transaction for each completed generation.
 
-settings      what decides the result, as JSON, by name
-questions     what was asked and played, in order; from this a search is taken up again
-generations   a row for each generation that is over
+settings      the settings that determine the result, as JSON by name
+questions     the score requests with their scores, in order; a search is resumed from these
+generations   a row for each completed generation
 individuals   its rows: genes, origin, mean score with interval
 """
 
@@ -31,7 +31,7 @@ from cbr.typing import Floats
 #: Marks the file as a run ("CBRv" in ASCII).
 APPLICATION_ID = 0x43425276
 
-#: Where a question stands: run, generation, step.
+#: The key of a request: run, generation, step.
 Place = tuple[int, int, int]
 
 
@@ -43,17 +43,17 @@ class RunFile:
 
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, Any]) -> Self:
-        """A new run; the file appears complete."""
+        """A new run file, created atomically."""
         verify_place(path)
         if path.exists():
-            raise BadValue(f"{path} is there already; --resume goes on with it, or name another")
+            raise BadValue(f"{path} exists already; --resume continues it, or name another")
         with new_database(path) as db:
             _create(db, settings)
         return cls.open(path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A run that is there."""
+        """An existing run file."""
         if not path.is_file():
             raise BadValue(f"no run file {path}; `cbr evolve` makes one")
         try:
@@ -83,25 +83,25 @@ class RunFile:
         return {name: json.loads(value) for name, value in rows}
 
     def verify_settings(self, wanted: Mapping[str, Any]) -> None:
-        """Whether this run was started with these settings; says which one differs."""
+        """Raise if this run was started with other settings; the error names the first one."""
         mine = self.settings
         plain = json.loads(json.dumps(dict(wanted)))
         for name, value in plain.items():
             if mine.get(name) != value:
                 if name == "state":
                     raise BadValue(
-                        f"{self.path} was begun with other cases or values than the casebase has "
+                        f"{self.path} was started with other cases or values than the casebase has "
                         "now; start another run"
                     )
                 was, now = _difference(name, mine.get(name), value)
                 raise BadValue(
-                    f"{self.path} was begun with {was}, not {now}; take that, or start another run"
+                    f"{self.path} was started with {was}, not {now}; use that, or start another run"
                 )
 
-    # --- questions ----------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------
 
     def answer(self, request: ScoreRequest, place: Place) -> Floats | None:
-        """The scores of a question [arenas, n, blocks], if it was played before."""
+        """The stored scores of a request [arenas, n, blocks]; None if it was not played before."""
         query = (
             "SELECT digest, arenas, rows, blocks, scores FROM questions "
             "WHERE run = ? AND generation = ? AND step = ?"
@@ -122,11 +122,11 @@ class RunFile:
         generation: Generation | None,
         seconds: float,
     ) -> None:
-        """A generation that is over with what was asked for it, as a whole or not at all."""
+        """Store a completed generation and its score requests, in one transaction."""
         try:
             self._keep(questions, generation, seconds)
         except sqlite3.IntegrityError:
-            raise BadValue(f"another process goes on with {self.path}; leave it to that") from None
+            raise BadValue(f"another process is continuing {self.path}; let it finish") from None
 
     def _keep(
         self,
@@ -175,7 +175,7 @@ class RunFile:
         )
 
     def generations(self) -> Iterator[tuple[Generation, float]]:
-        """All that are over, in order, with the seconds that each took."""
+        """The completed generations in order, with the seconds that each took."""
         query = (
             "SELECT run, generation, best, notes, seconds FROM generations ORDER BY run, generation"
         )
@@ -200,12 +200,12 @@ class RunFile:
             )
 
     def count(self) -> int:
-        """How many generations are over."""
+        """The number of completed generations."""
         return int(self.db.execute("SELECT COUNT(*) FROM generations").fetchone()[0])
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """What came out, if the run is over."""
+        """The result, if the search is completed; else None."""
         row = self.db.execute("SELECT value FROM result").fetchone()
         return None if row is None else json.loads(row[0])
 
@@ -215,7 +215,7 @@ class RunFile:
 
 
 def digest_of(request: ScoreRequest) -> str:
-    """Tells questions apart: a search that is taken up again must ask what it asked before."""
+    """A digest of a request, to verify that a resumed search repeats the same requests."""
     rows = np.ascontiguousarray(request.rows, "<f8").tobytes()
     terms = f"{request.trials} {request.purpose} {request.place}".encode()
     return hashlib.blake2b(rows + terms, digest_size=12).hexdigest()
@@ -249,7 +249,7 @@ def _create(db: Database, settings: Mapping[str, Any]) -> None:
 
 
 def _difference(name: str, was: Any, now: Any) -> tuple[str, str]:
-    """The first thing in which two values of a setting differ, in words."""
+    """The first difference between two values of a setting, as text: the old and the new value."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in {**was, **now}:
             if was.get(key) != now.get(key):

@@ -1,7 +1,7 @@
-"""Seeds by what they are for, so that no random state is ever carried along.
+"""Seeds derived from purpose, run and generation, so that no random state is carried along.
 
-What happens in a generation depends on the seed of the whole, the run and the generation, and on
-nothing that was drawn before: a run that is taken up again draws what it would have drawn.
+The random numbers of a generation depend only on the seed of the search, the run and the
+generation, not on earlier draws: a resumed run draws what it would have drawn.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import hashlib
 
 import numpy as np
 
-#: Seeds of contests for the search are even, those of the report at the end are odd: no deal that a
-#: generation saw is ever in the report.
+#: Seeds of contests for the search are even, those of the final report are odd: no trial that a
+#: generation used is ever in the report.
 SEARCH, REPORT = 0, 1
 
 
@@ -21,7 +21,7 @@ def seed_of(seed: int, purpose: int, *place: int) -> int:
 
 
 def generator_of(seed: int, run: int, generation: int) -> np.random.Generator:
-    """The random numbers by which a generation is made."""
+    """The random generator for the creation of a generation."""
     return np.random.default_rng(_mark(seed, "generation", run, generation))
 
 

@@ -1,8 +1,8 @@
-"""Files: written whole or not at all, and read as bytes whatever they are compressed with.
+"""Files: written atomically, read through any compression, and checked before use.
 
-atomic        a file takes its name when it is complete, and not before
-compression   gzip, bzip2, xz and zstd, told by their first bytes
-stamped       binary files that are checked before they are used
+atomic        atomic writing: a file appears under its name only when it is complete
+compression   reading gzip, bzip2, xz and zstd, recognised by their first bytes
+stamped       binary files with checksums that are verified before use
 """
 
 import lazy_loader

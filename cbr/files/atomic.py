@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cbr.errors import BadValue
 
 
 def verify_place(path: Path) -> None:
-    """Whether a file can be written here; asked before long work, not after it."""
+    """Raise if no file can be written here; called before long work."""
     if path.is_dir():
         raise BadValue(f"{path} is a folder; give the name of a file in it")
     if path.exists() and not path.is_file():
@@ -24,8 +24,8 @@ def verify_place(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A file to write to, which takes the name `path` when that is done and is gone if it fails."""
-    path = path.resolve()  # a link stays, and the file that it leads to is written
+    """A temporary file to write to: renamed to `path` at the end, removed if writing fails."""
+    path = path.resolve()  # write to the target of a link, and keep the link
     verify_place(path)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:

@@ -1,4 +1,4 @@
-"""Files as bytes, decompressed where they are compressed: gzip, bzip2, xz and zstd."""
+"""Reading files that may be compressed with gzip, bzip2, xz or zstd."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 
 
 class _Zstd(io.RawIOBase):
-    """Decompressed bytes, frame after frame; a frame that breaks off is an error, not an end."""
+    """Decompressed bytes of all zstd frames; a truncated frame is an error, not the end."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         import zstandard
@@ -31,7 +31,7 @@ class _Zstd(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            given = self._raw.read(1 << 11)  # little may become very much
+            given = self._raw.read(1 << 11)  # a small piece may decompress to a very large one
             if not given:
                 if self._frame is not None:
                     raise EOFError("the compressed data ends before its end mark")
@@ -59,27 +59,27 @@ def _open_zstd(raw: IO[bytes]) -> Any:
     return io.BufferedReader(_Zstd(raw))
 
 
-#: What reading a damaged compressed file may raise.
+#: Exceptions that reading a damaged compressed file may raise.
 BROKEN: tuple[type[Exception], ...] = (OSError, EOFError, lzma.LZMAError, zlib.error)
-#: How compressed files begin.
+#: First bytes of compressed files, and how to open them.
 _OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
     b"\x28\xb5\x2f\xfd": _open_zstd,
 }
-#: Endings of compressed files, and what is left of them.
+#: Suffixes of compressed files, and the suffix after decompression.
 _SUFFIXES = {".tgz": ".tar", ".txz": ".tar", ".tbz2": ".tar", ".tzst": ".tar"}
 _SUFFIXES |= dict.fromkeys((".gz", ".bz2", ".xz", ".zst"), "")
 
 
 def plain_name(path: Path) -> str:
-    """A file's name without folder and compression suffix: its identity in a casebase.
+    """A file's name without folder and compression suffix, which identifies it in a casebase.
 
     >>> plain_name(Path("logs/cars.csv.gz")), plain_name(Path("holdem.199911.tgz"))
     ('cars.csv', 'holdem.199911.tar')
     """
-    # A name that is not UTF-8 would find no place in a casebase.
+    # SQLite stores texts as UTF-8 only.
     name = os.fsencode(path.name).decode("utf-8", "backslashreplace")
     suffix = path.suffix
     return name.removesuffix(suffix) + _SUFFIXES[suffix] if suffix in _SUFFIXES else name
@@ -87,7 +87,8 @@ def plain_name(path: Path) -> str:
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
-    """The file's bytes, decompressed where they are compressed, and how many were read so far."""
+    """A stream of the file's decompressed bytes, and a function that returns how many bytes of the
+    file have been read."""
     with path.open("rb") as raw:
         head = raw.read(6)
         raw.seek(0)
@@ -100,9 +101,8 @@ def open_bytes(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
 
 
 def lines_of(stream: IO[bytes], longest: int = 1 << 20) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a stream by number from 1, without their ends; None for one that is too long.
-
-    Such a line is passed over in pieces, so it costs no memory.
+    """The lines of a stream with their numbers from 1, without line ends; None for one that is too
+    long. Such a line is skipped in pieces, so it takes no memory.
     """
     number = 0
     while line := stream.readline(longest):
@@ -114,7 +114,7 @@ def lines_of(stream: IO[bytes], longest: int = 1 << 20) -> Iterator[tuple[int, b
 
 
 def head_of(path: Path, size: int = 4096) -> bytes:
-    """The first bytes, decompressed; empty where they cannot be had."""
+    """The first bytes, decompressed; empty if they cannot be read."""
     try:
         with open_bytes(path) as (file, _):
             return file.read(size)

@@ -1,6 +1,6 @@
-"""Binary files that are checked before they are used: checksums, and damage said in a sentence.
+"""Checksums and error handling for binary files that are verified before use.
 
-Saved indices, files of labels and tables have formats of their own; what they share is here.
+Saved indices, label files and tables have formats of their own and share these functions.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: How readers of zip, numpy and JSON files meet damage, a file of another kind, or one too large to
-#: be true.
+#: Exceptions that readers of zip, numpy and JSON files raise for a damaged file, one of another
+#: format, or one with impossible sizes.
 _SIGNS = (
     *(ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error),
@@ -28,12 +28,12 @@ _SIGNS = (
 
 
 class Damaged(CbrError):
-    """A file that does not hold what was written."""
+    """A file whose content is damaged."""
 
 
 @contextmanager
 def damage_found(*more: type[Exception]) -> Iterator[None]:
-    """Turn every sign of damage, and `more` errors where given, into `Damaged`."""
+    """Convert exceptions that indicate damage, and those of `more`, to `Damaged`."""
     signs: tuple[type[Exception], ...] = (*_SIGNS, *more)
     try:
         yield
@@ -42,7 +42,7 @@ def damage_found(*more: type[Exception]) -> Iterator[None]:
 
 
 def checksum(*parts: bytes) -> str:
-    """A mark that tells these bytes from any others.
+    """A hash of these bytes.
 
     >>> checksum(b"case", b"base") == checksum(b"casebase")
     True
@@ -54,7 +54,7 @@ def checksum(*parts: bytes) -> str:
 
 
 def read_arrays(file: Path | BinaryIO) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file, which can hold nothing that could be run."""
+    """The arrays of an .npz file, read without pickle, so that no code can run."""
     import numpy as np
 
     with damage_found(), np.load(file, allow_pickle=False) as found:

@@ -1,9 +1,9 @@
-"""Learning: feature weights from the cases themselves, and how well cases predict.
+"""Learning: feature weights learned from the cases, and the quality of prediction.
 
 kernel            the soft kernel and a smooth form of retrieval, with their gradients
-prediction        the chance of each solution in held-out cases
-evaluation        how well a stage predicts them
-weight_learning   weights that predict better, by gradient
+prediction        the probability of each solution in held-out cases
+evaluation        how well a stage predicts held-out cases
+weight_learning   weights that predict better, found by gradient ascent
 """
 
 import lazy_loader

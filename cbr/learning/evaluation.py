@@ -1,7 +1,7 @@
 """Evaluation: how well a stage predicts the solutions of held-out cases.
 
-A prediction is judged by the logarithm of the chance that it gave to the true solution (log-loss,
-lower is better) and by how often the likeliest solution was right (accuracy); see
+The measures are log-loss (minus the logarithm of the probability of the true solution; lower is
+better) and accuracy (the share of cases whose most probable solution is the true one); see
 `cbr.learning.prediction` for how cases are held out.
 """
 
@@ -24,9 +24,9 @@ from cbr.typing import Floats, Ints, Progress
 
 @dataclass(frozen=True)
 class Judged:
-    """How one set of weights predicts by one predictor; by solution: its cases and their figures.
+    """The quality of one set of weights with one predictor, in all and by solution.
 
-    `against_first` is its log-loss less that of the first set of weights, on the same cases.
+    `against_first` is its log-loss minus that of the first set of weights, on the same cases.
     """
 
     weights: str
@@ -40,7 +40,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was found for a stage: one `Judged` for each set of weights and predictor."""
+    """The results for a stage: one `Judged` for each set of weights and predictor."""
 
     stage: str
     split: str
@@ -61,10 +61,10 @@ def evaluate(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Try each set of weights with both predictors, on at most `queries` cases in all.
+    """Evaluate each set of weights with both predictors, on at most `queries` cases in all.
 
-    Intervals are over records, whose cases depend on each other. `progress` is called with the
-    predictions made, those in all, and the former again.
+    Intervals are over records, because cases of one record depend on each other. `progress` is
+    called with the predictions made, the total, and the predictions made again.
     """
     rng = np.random.default_rng(seed)
     tasks = [

@@ -1,26 +1,26 @@
-"""The soft kernel, and a smooth form of retrieval: what weights are learned by.
+"""The soft kernel and a smooth form of retrieval, with gradients for learning weights.
 
-In the soft kernel every case counts, the more similar the more.
+In the soft kernel every case counts, with a factor that grows with its similarity.
 
-The chance of a solution in a situation is
+The probability of a solution in a situation is
 
-    p(a) = (sum of e^(beta s) over the cases with solution a  +  alpha prior(a))
-           / (sum of e^(beta s) over all cases  +  alpha)
+    p(a) = (sum of e^(beta (s - 1)) over the cases with solution a  +  alpha prior(a))
+           / (sum of e^(beta (s - 1)) over all cases  +  alpha)
 
 with s the weighted mean of local similarities. It is smooth in the weights, so that they can be
-learned by gradient, and has no edge at which a case drops out. Written with v = beta weight / sum
-of weights for each feature, weights and beta are one vector of numbers above 0.
+learned by gradient: no case is cut off at a threshold. With v = beta weight / sum of weights for
+each feature, weights and beta are one vector of positive numbers.
 
-Retrieval takes the cases on one side of an edge, which has no gradient. In its smooth form a case
-counts by how far it is beyond the edge,
+Retrieval takes the cases above an edge, a step function without a useful gradient. In its smooth
+form a case counts by how far it is above the edge,
 
     share = 1 / (1 + e^((edge - s) / width))
 
-where the edge is that of the policy: its threshold, or the similarity of the last case it has room
-for. The chance of a solution then follows from the shares as it does from the cases retrieved.
+where the edge is that of the policy: its threshold, or the similarity of the last case within the
+cap. The probability of a solution is computed from the shares as from the cases retrieved.
 
-Features with many values are rounded to some hundred of them, and sums are float32: similarities
-here are approximate, and not those of `cbr.retrieval.scoring`.
+Features with many values are rounded to a few hundred, and sums are float32: similarities here are
+approximations of those of `cbr.retrieval.scoring`.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from cbr.typing import Floats, Ints
 
 #: Values of alpha that are tried for each beta.
 _ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
-#: How soft the edge of retrieval is, in similarity.
+#: The width of the smooth edge of retrieval, in similarity.
 _WIDTH = 0.004
-#: Cases that count e to this times less than the nearest are left out.
+#: Cases whose factor is smaller than that of the nearest by e to this power are left out.
 _FAR = 16.0
-#: Values to which a feature with more of them is rounded, with about as many cases each.
+#: A feature with more values is rounded to this many, with about as many cases each.
 _VALUES = 256
 
 
 class Gradient(NamedTuple):
-    """A mean log-likelihood, and how it grows with log v of each feature and, last, log alpha."""
+    """A mean log-likelihood, and its derivatives by log v of each feature and, last, log alpha."""
 
     log: float
     by: Floats
@@ -57,11 +57,11 @@ class Gradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SoftKernel:
-    """Cases made ready for the soft kernel.
+    """Cases in the form that the soft kernel needs.
 
-    `codes` [d, n] are places in a table of values for each feature; `table` [d, values, values] the
-    similarity of a target's value (second axis) to a case's (third). `prior` is how often each
-    solution is taken.
+    `codes` [d, n] are indices of values for each feature; `table` [d, values, values] has the
+    similarity of a target's value (second axis) to a case's (third). `prior` [s] is the share of
+    cases with each solution.
     """
 
     cases: Cases
@@ -88,8 +88,8 @@ class SoftKernel:
     ) -> tuple[Gradient, Gradient]:
         """The log-likelihood of the solutions of the cases `asked` given the cases `known`, by the
         kernel and by smooth retrieval with one case of each solution added. Cases of the same
-        record do not count. Where only a share `drawn` of the cases is known, alpha and the cap are
-        scaled down with it.
+        record do not count. If only a share `drawn` of the cases is known, alpha, the cap and the
+        added cases are scaled down by it.
         """
         share = (scale / scale.sum()).astype(np.float32)
         targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
@@ -106,8 +106,8 @@ class SoftKernel:
         return kernel, rule
 
     def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
-        """Similarities of the cases `asked` to those `known`: they give chances for any beta and
-        alpha."""
+        """Similarities of the cases `asked` to those `known`, from which the chances for any beta
+        and alpha are computed."""
         share = (weights / weights.sum()).astype(np.float32)
         targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
         found = _similarities(targets, table, codes, own, record, share)
@@ -128,7 +128,7 @@ class SoftKernel:
 
 @dataclass(frozen=True, eq=False)
 class Similarities:
-    """Similarities [q, k] of targets to known cases; below 0 for one of the same record."""
+    """Similarities [q, k] of targets to known cases; -1 for a case of the same record."""
 
     similarity: NDArray[np.float32]
     solution: Ints
@@ -142,13 +142,13 @@ class Similarities:
         return found
 
     def chances(self, beta: float, alpha: float) -> Floats:
-        """Chance of each solution for each target, [q, s]."""
+        """The probability of each solution for each target, [q, s]."""
         sums = self.sums(beta) + alpha * self.prior
         chances: Floats = sums / sums.sum(axis=1, keepdims=True)
         return chances
 
     def log_losses(self, beta: float, alphas: Floats) -> Floats:
-        """Of what was done, over all targets, for each alpha [a]."""
+        """The mean log-loss of the true solutions over all targets, for each alpha, [a]."""
         sums = self.sums(beta)
         top = sums[np.arange(len(sums)), self.mine][:, None] + alphas * self.prior[self.mine, None]
         below = sums.sum(axis=1)[:, None] + alphas
@@ -158,7 +158,7 @@ class Similarities:
 
 @dataclass(frozen=True)
 class Constants:
-    """Beta and alpha of the soft kernel, and the log-loss with which it then predicts."""
+    """Beta and alpha of the soft kernel, and the log-loss of its predictions with them."""
 
     beta: float
     alpha: float
@@ -173,8 +173,8 @@ def fit_constants(
     most: int = 60_000,
     start: Constants | None = None,
 ) -> Constants:
-    """The beta and alpha under which these weights predict best: a search from coarse to fine,
-    beginning near `start` if that is given."""
+    """The beta and alpha with which these weights predict best, found by a search with decreasing
+    steps that begins at `start`, if given."""
     rng = np.random.default_rng(len(known))
     some = known if len(known) <= most else rng.choice(known, most, replace=False)
     share = len(some) / len(known)
@@ -198,7 +198,7 @@ def fit_constants(
 
 
 def _rounded(column: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
-    """A column's values, if need be rounded to some of them, and which one each case has."""
+    """A column's distinct values, reduced if there are too many, and the index of each case's."""
     values, codes = np.unique(column, return_inverse=True)
     if len(values) > _VALUES:
         marks = np.linspace(0, len(column) - 1, _VALUES).astype(int)
@@ -245,7 +245,7 @@ def _rule_gradient(similarities, done, local, share, edge, added):  # type: igno
     for q in range(len(mine)):
         similarity = similarities[q]
         inside = np.flatnonzero(similarity > above)
-        # The case at the edge moves it; a threshold stays where it is.
+        # If the edge is the similarity of a case, it depends on the weights; a threshold does not.
         last, at = -1, above
         if len(inside) > cap or (not len(inside) and fallback):
             among = inside if len(inside) else np.arange(len(similarity))
@@ -270,8 +270,7 @@ def _rule_gradient(similarities, done, local, share, edge, added):  # type: igno
     return log, by
 
 
-# Feature after feature over all known cases: so each inner loop is simple enough to be done for
-# several cases at once.
+# The loop over known cases is inside the loop over features, so that the compiler can vectorise it.
 
 
 @njit(nogil=True, fastmath=True)

@@ -1,9 +1,9 @@
-"""Prediction: the chance of each solution in held-out cases.
+"""Prediction: the probability of each solution in held-out cases.
 
 Cases are split by record and never by decision, because decisions of one record depend on each
 other. There are two predictors:
 
-rule   the retrieval policy, with one case of each solution added (so that no chance is 0)
+rule   the retrieval policy, with one case of each solution added (so that none has probability 0)
 soft   the soft kernel, whose two constants are fitted on the known cases
 """
 
@@ -24,9 +24,9 @@ from cbr.retrieval.retriever import Retriever
 from cbr.store.arrays import Cases, Vectors
 from cbr.typing import Flags, Floats, Ints
 
-#: Cases that the soft kernel compares with, at most.
+#: The most known cases that the soft kernel compares with.
 _KNOWN = 60_000
-#: Share of the known records on which its constants are fitted, and cases of them.
+#: Share of the known records on which its constants are fitted, and the most cases of these.
 _FIT, _FITTED = 0.15, 1_500
 #: Targets that are compared at a time.
 _AT_ONCE = 250
@@ -34,9 +34,9 @@ _AT_ONCE = 250
 
 @dataclass(frozen=True)
 class Split:
-    """Known cases and cases `asked` for (to be predicted), by place; of different records.
+    """Indices of the known cases and of the cases to predict (`asked`), of different records.
 
-    With `leave_out` they overlap, and a case is predicted without its own record.
+    With `leave_out` both are all cases, and each is predicted without its own record.
     """
 
     known: Ints
@@ -45,9 +45,9 @@ class Split:
 
 
 def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
-    """The last records are predicted from those before."""
+    """The share `last` of the records, the latest ones, is predicted from those before."""
     if not 0.0 < last < 1.0:
-        raise BadValue(f"the last {last:g} of the records; it must be between 0 and 1")
+        raise BadValue(f"the last share of the records is {last:g}; it must be between 0 and 1")
     records = np.unique(cases.record)
     edge = records[int(len(records) * (1.0 - last))]
     return [_split(cases.record >= edge)]
@@ -65,7 +65,7 @@ def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[S
 def leave_one_out(cases: Cases) -> list[Split]:
     """Each record is predicted from all others."""
     if len(np.unique(cases.record)) < 2:
-        raise EmptyStage("all cases are of one record, so no other can be asked; build more")
+        raise EmptyStage("all cases are of one record, so none can predict another; build more")
     everything = np.arange(len(cases))
     return [Split(everything, everything, leave_out=True)]
 
@@ -73,19 +73,19 @@ def leave_one_out(cases: Cases) -> list[Split]:
 def _split(asked: Flags) -> Split:
     split = Split(np.flatnonzero(~asked), np.flatnonzero(asked))
     if not len(split.known) or not len(split.asked):
-        raise EmptyStage("too few records to part them; build more")
+        raise EmptyStage("too few records to split; build more")
     return split
 
 
 def some_of(places: Ints, most: int, rng: np.random.Generator) -> Ints:
-    """At most so many places, in order."""
+    """At most `most` of the places, drawn at random, in order."""
     return np.sort(rng.permutation(places)[: max(1, most)])
 
 
 def by_rule(
     cases: Cases, measures: Sequence[Bound], policy: RetrievalPolicy, weights: Floats, task: Split
 ) -> Floats:
-    """Chances by the retrieval policy, with one case of each solution added."""
+    """Probabilities by the retrieval policy, with one case of each solution added, [q, s]."""
     known = cases if task.leave_out else cases.take(task.known)
     vectors = known.vectors()
     index = Scan(vectors, measures) if task.leave_out else TreeIndex(vectors, measures)
@@ -104,7 +104,7 @@ def _without_own(mine: Retriever, cases: Cases, asked: Ints) -> Iterator[Floats]
     vectors, reach = mine.vectors, mine.policy.looks
     if not mine.policy.takes_all:
         raise BadValue(
-            f"leaving one out goes with the policies threshold, top and radius, "
+            f"leave-one-out works with the policies threshold, top and radius, "
             f"not {mine.policy.name!r}"
         )
     place = dict(zip(vectors.case_ids.tolist(), _vector_of_case(vectors), strict=True))
@@ -128,7 +128,7 @@ def _vector_of_case(vectors: Vectors) -> list[int]:
 def by_kernel(
     cases: Cases, measures: Sequence[Bound], weights: Floats, task: Split
 ) -> tuple[Floats, Constants]:
-    """Chances by the soft kernel, with the constants that suit the weights best."""
+    """Probabilities by the soft kernel [q, s], with constants fitted to the weights."""
     soft = SoftKernel.of(cases, measures)
     rng = np.random.default_rng(len(task.known))
     records = np.unique(cases.record[task.known])
@@ -137,7 +137,7 @@ def by_kernel(
     rest = task.known[~held[task.known]]
     constants = fit_constants(soft, weights, rest, some_of(fitted, _FITTED, rng), _KNOWN)
     some = some_of(task.known, _KNOWN, rng)
-    # Alpha is for as many cases as it was fitted on.
+    # Alpha was fitted for the number of cases in `rest`.
     alpha = constants.alpha * len(some) / len(rest)
     chances = [
         soft.similarities(part, some, weights).chances(constants.beta, alpha)
@@ -147,6 +147,6 @@ def by_kernel(
 
 
 def log_loss(chances: Floats, done: Ints) -> Floats:
-    """Minus the logarithm of the chance given to the true solution, [q]."""
+    """Minus the logarithm of the probability of the true solution, [q]."""
     loss: Floats = -np.log(np.maximum(chances[np.arange(len(done)), done], 1e-12))
     return loss

@@ -1,10 +1,10 @@
-"""Feature weights learned from the cases themselves.
+"""Feature weights learned from the cases by gradient ascent.
 
 They maximise the likelihood of the recorded solutions, each case predicted without its own record:
 the sum of the log-likelihoods by the soft kernel and by smooth retrieval (see `kernel`). The two
 prefer somewhat different weights, because the kernel has a bandwidth of its own and retrieval a
 fixed threshold. Steps follow the gradient (Adam) on random batches. Some records are held out for
-validation, and decide how many steps to take: neither predictor may get worse on them.
+validation and determine the number of steps: neither predictor may get worse on them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from cbr.typing import Floats, Ints, Progress
 from cbr.weights import Weights
 from cbr.workers import in_order
 
-#: Cases drawn for one step, and others that they are compared with.
+#: Cases to predict in one step, and the most cases to predict them from.
 _ASKED, _KNOWN = 64, 60_000
-#: Share of the records held out for validation, and cases of them that are used.
+#: Share of the records held out for validation, and the most cases of these that are used.
 _HELD_OUT, _VALIDATED = 0.2, 5_000
-#: Cases of them by which the soft kernel is judged.
+#: The most of these cases on which the soft kernel is fitted.
 _FITTED = 1_500
-#: After which shares of the steps the weights are validated.
+#: The weights are validated after these shares of the steps.
 _VALIDATED_AFTER = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
-#: Steps along the gradient, at most.
+#: The most gradient steps.
 STEPS = 300
 
 
@@ -56,7 +56,8 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Learned:
-    """Weights, scaled so that the highest is 100, and what they gain on held-out records."""
+    """Weights, scaled so that the highest is 100, and their predictions of held-out records before
+    and after."""
 
     weights: Floats
     before: Predicted
@@ -64,7 +65,7 @@ class Learned:
 
     @property
     def gains(self) -> dict[str, Any]:
-        """What a weights file says of how its weights were found."""
+        """Log-losses and constants for the provenance in a weights file."""
         before, after = self.before, self.after
         soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
         rule = {"before": before.rule, "after": after.rule}
@@ -113,7 +114,7 @@ def learn(
 
 
 class StageWeights(NamedTuple):
-    """Weights of one stage by feature, and how they were found or why they were not."""
+    """Weights of one stage by feature, with provenance, or the reason why none were learned."""
 
     stage: str
     weights: dict[str, float]
@@ -131,8 +132,9 @@ def learn_weights(
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[Weights, list[StageWeights]]:
-    """Weights for some stages of a casebase (none: all that have cases), from the first share of
-    its records; a stage with too few cases keeps its own. Workers take a stage each."""
+    """Weights for some stages of a casebase (none: all that have cases), learned from the share
+    `first` of its records. A stage with too few cases keeps its weights. Each worker of `pool`
+    learns one stage at a time."""
     if not 0.0 < first <= 1.0:
         raise BadValue(f"--first {first:g} must be above 0 and at most 1")
     with Casebase.open(file) as base:
@@ -181,7 +183,7 @@ def _learn_stage(
         cases, digest = base.read_cases(stage), base.digest(stage)
         mine = retriever_of(base, stage, index="scan")
     records = np.unique(cases.record)
-    edge = records[max(1, int(len(records) * first)) - 1]  # as `predict.split_by_time` parts them
+    edge = records[max(1, int(len(records) * first)) - 1]  # as in `prediction.split_by_time`
     names = [feature.name for feature in cases.case_type.indexed]
     weights, told, refused = mine.weights, None, ""
     try:
@@ -202,11 +204,11 @@ def _learn_stage(
 
 
 class _Adam:
-    """Gradient ascent by Adam, with steps that get smaller."""
+    """Gradient ascent by Adam with decreasing steps."""
 
     def __init__(self, at: Floats, steps: int) -> None:
         self.at, self.steps, self.taken = at, steps, 0
-        #: A running mean of the steps, because each follows its random batch.
+        #: A running mean of the positions, to average out the noise of random batches.
         self.mean = at
         self._moment, self._square = np.zeros(len(at)), np.zeros(len(at))
 
@@ -227,7 +229,7 @@ class _Candidate(NamedTuple):
 
 
 class _Validation:
-    """Judges weights by how well they predict the held-out records."""
+    """Evaluates weights by how well they predict the held-out records."""
 
     def __init__(
         self,
@@ -246,7 +248,7 @@ class _Validation:
         self.kernel: Constants | None = None
 
     def of(self, weights: Floats) -> _Candidate:
-        # They change little from one validation to the next, so the search begins with the last.
+        # Constants change little between validations, so the search begins with the last ones.
         kernel = fit_constants(
             self.soft, weights, self.train, self.held_out[:_FITTED], start=self.kernel
         )
@@ -257,8 +259,8 @@ class _Validation:
 
 
 def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
-    """The weights by which both predictors gain: those with the largest smaller gain, each as a
-    share of the most that the predictor gained; the first weights where there are none."""
+    """The candidate whose smaller gain of the two predictors is largest, each gain measured as a
+    share of that predictor's largest; the first weights if no candidate improves both."""
     gains = np.array([_losses(first) - _losses(one) for one in candidates])
     most = gains.max(axis=0)
     if (most <= 0.0).any():

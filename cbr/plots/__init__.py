@@ -1,8 +1,8 @@
 """Plots: pictures of results, all in one style.
 
-answer          the nearest cases of a query, what each feature adds, and the proposal
+answer          the nearest cases of a query, the contribution of each feature, and the proposal
 index_quality   recall of the indices against the time of a query
-competence      which cases the others predict, by solution
+competence      the shares of cases that other cases predict, by solution
 evolution       scores, spread, weights and convergence of an evolution run
 style           figure, colours and axes; used by plugins' pictures as well
 """

@@ -1,4 +1,4 @@
-"""Picture of an answer: the nearest cases, what each feature adds, and the proposal."""
+"""Picture of an answer: the nearest cases, the contribution of each feature, and the proposal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from cbr.reusing.explanation import Explanation, Neighbour
 
-#: Bars of solutions that are not proposed; the part of a bar that is missing to similarity 1.
+#: Colours: bars of solutions that are not proposed; the part of a bar from the similarity up to 1.
 _NOT_PROPOSED, _MISSING = "#a9bdd6", "#f1f1f1"
-#: Features that the line below a neighbour names as least similar.
+#: How many of the least similar features the line below a neighbour names.
 _NAMED = 3
-#: Rows of a panel at least, so that a single bar stays thin, and at most.
+#: The fewest rows of a panel, so that a single bar stays thin, and the most.
 _LEAST, _MOST = 5, 40
-#: Characters of a name in a title.
+#: The most characters of a name in a title.
 _SHORT = 34
 _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 
@@ -28,10 +28,10 @@ _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 def draw_answer(answer: Explanation, path: Path, record: str) -> None:
     """Draw a query's answer: the neighbours on the left, the proposal on the right.
 
-    `record` is what the domain calls one of its records.
+    `record` is the domain's word for a record.
     """
     rows = min(max(len(answer.alike), len(answer.worth_showing), _LEAST), _MOST)
-    # A bar keeps its height where there are more of them.
+    # The figure grows with the number of bars, so that each keeps its height.
     height = max(7.0, 2.4 + 0.76 * rows)
     with picture(path, 12, height, dpi=100) as figure:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
@@ -68,7 +68,7 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
         return
     names = _by_weight(answer)
     own, rest = names[: len(COLOURS)], names[len(COLOURS) :]
-    if len(rest) == 1:  # it takes the grey of the rest, under its own name
+    if len(rest) == 1:  # shown in the grey of the rest, under its own name
         own, rest = names, []
     parts = [
         (name, [name], colour) for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
@@ -134,8 +134,8 @@ def _head(place: int, near: Neighbour) -> str:
 
 
 def _least_similar(answer: Explanation, near: Neighbour) -> str:
-    """The features in which a neighbour is least like the target, with the similarity that each
-    takes away."""
+    """The features in which a neighbour is least similar to the target, with the similarity lost
+    by each."""
     total = sum(answer.weights[name] for name in near.local if near.local[name] is not None)
     lost = {
         name: answer.weights[name] / total - near.contribution[name]
@@ -185,7 +185,7 @@ def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
         va="center",
         fontweight="bold",
         color="white" if inside else BLACK,
-        # On a hatched bar it could not be read without a background.
+        # The text needs a background to be readable on a hatched bar.
         bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5} if inside else None,
     )
     notes = ["no outcome known" if mean is None else f"mean outcome {_signed(mean)}"]

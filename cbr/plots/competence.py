@@ -1,4 +1,4 @@
-"""Picture of competence: which cases the others predict, by solution."""
+"""Picture of competence: the shares of cases that other cases predict, by solution."""
 
 from __future__ import annotations
 

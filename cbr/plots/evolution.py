@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The average beside the best.
+#: Colour of the average, drawn beside the best.
 _AVERAGE = "#888888"
 
 
@@ -66,7 +66,7 @@ def _numbers(steps: Sequence[Step]) -> list[int]:
 
 
 def _spread(figure: Figure, report: Report) -> None:
-    """The range of each generation, beside the range that equal individuals have by chance."""
+    """The range of scores by generation, beside the range that equal individuals show by chance."""
     runs = len({line.run for line in report.generations})
     averaged = f"average of {runs} runs" if runs > 1 else "one run"
     title = f"Range of scores in a generation, {averaged}"
@@ -120,7 +120,7 @@ def _scores(figure: Figure, report: Report, generations: list[Generation]) -> No
 
 
 def _convergence(figure: Figure, report: Report) -> None:
-    """How much of their weight two individuals do not have in common, by generation."""
+    """The share of weight that two individuals do not have in common, by generation."""
     title = "Convergence: how different the individuals of a generation are"
     axis = _axis(figure, title, "share of weight not in common")
     for run in sorted({line.run for line in report.generations}):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 BLUE, RED, GREEN, SAND = "#4477aa", "#cc5544", "#228833", "#ddaa55"
 DARK_BLUE, PALE_BLUE = "#2f5f98", "#c9d6e6"
-#: For text; for small print; for lines that mark 0; for whatever is not worth a colour.
+#: Colours for text, small print, zero lines, and everything of minor importance.
 BLACK, GREY, LINE_GREY, PALE_GREY = "#222222", "#666666", "#999999", "#bbbbbb"
-#: Colours for lines or areas beside each other, easy to tell apart; start again after the last.
+#: Colours for neighbouring lines or areas, easy to tell apart; used in a cycle.
 COLOURS = (
     *(BLUE, "#ee8866", GREEN, "#ccbb44", "#aa3377", "#66ccee", "#997700", "#bb4455"),
     *("#44bb99", "#7755aa", "#ffaabb", "#555555"),
@@ -37,7 +37,7 @@ def picture(path: Path, width: float, height: float, *, dpi: int = 130) -> Itera
     from matplotlib.figure import Figure
 
     verify_picture(path)
-    # Names come from users: a dollar sign in one begins no formula.
+    # Names come from users: a dollar sign in one must not start a formula.
     with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
         figure = Figure(figsize=(width, height), dpi=dpi, layout="constrained")
         yield figure
@@ -46,7 +46,7 @@ def picture(path: Path, width: float, height: float, *, dpi: int = 130) -> Itera
 
 
 def verify_picture(path: Path) -> None:
-    """Raise if no picture can be written to `path`; called before long work, not after it."""
+    """Raise if no picture can be written to `path`; called before long work."""
     if path.suffix.lower() not in _FORMATS:
         raise BadValue(f"a picture is called FILE{' or FILE'.join(_FORMATS)}, not {path.name!r}")
     verify_place(path)

@@ -1,10 +1,10 @@
-"""Plugging: what plugins may add, how they are found, and how their faults are kept apart.
+"""Plugins: the hooks they implement, how they are loaded, and how their failures are isolated.
 
-hookspecs   the hooks: all that a plugin can add
-plugins     plugins found, loaded each in its own guard, and asked for what they add
-guard       around a stranger's code: what it raises becomes one sentence that names it
-policy      a named function with parameters, which a plugin may add
-starters    working plugins to begin from, for `cbr plugins new`
+hookspecs   the hooks: everything that a plugin can add
+plugins     finding and loading plugins, and collecting what they add
+guard       a guard around plugin code: an exception becomes one sentence that names the plugin part
+policy      policies: named functions with parameters that a plugin may add
+starters    working plugins to start from, for `cbr plugins new`
 """
 
 import lazy_loader

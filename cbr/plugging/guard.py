@@ -1,5 +1,4 @@
-"""A guard around a stranger's code: what it raises becomes one sentence that names it, and what it
-is given it cannot change."""
+"""Guards around plugin code: exceptions become one sentence, and shared arrays are read-only."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
-    """Turn what a plugin raises, exits included, into a `PluginFailure` about `what`.
+    """Convert any exception of a plugin, exits included, to a `PluginFailure` about `what`.
 
     >>> with guarded("similarity 'near'"):
     ...     raise SystemExit(0)
@@ -32,6 +31,6 @@ def guarded(what: str) -> Iterator[None]:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, which nobody may write to from now on: plugins get to see it."""
+    """The array, made read-only because plugins get it."""
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""The hooks of the engine: all that a plugin can add."""
+"""The hooks of the engine: everything that a plugin can add."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ hook = pluggy.HookimplMarker("cbr")
 
 @spec
 def cbr_features() -> Iterable[ExtraFeature | Marked]:  # type: ignore[empty-body]
-    """Features that a case type may take in, or take in place of one of its own."""
+    """Extra features of case types, which may replace one of their own."""
 
 
 @spec
@@ -90,5 +90,5 @@ def cbr_info(casebase: Casebase) -> Mapping[str, Any] | None:
 
 @spec
 def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str] | None:
-    """Hook specs of the plugin's own, which other plugins implement; returns the kinds of thing
-    that they give ("bot" for a hook `cbr_bots`)."""
+    """Hook specs of the plugin's own, which other plugins implement; returns the kinds of objects
+    that they register ("bot" for a hook `cbr_bots`)."""

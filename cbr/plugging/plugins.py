@@ -1,4 +1,4 @@
-"""Plugins: found, loaded each in its own guard, and asked for what they add.
+"""Finding and loading plugins, each in its own guard, and collecting what they add.
 
 A plugin is a module. It implements hooks of `hookspecs` (functions marked ``@cbr.hook``), or
 simply holds functions marked ``@cbr.similarity``, ``@cbr.feature``, ``@cbr.retrieval_policy`` or
@@ -30,7 +30,7 @@ from cbr.plugging.guard import guarded, one_line
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: Kind of thing registered -> the hook that gives it.
+#: Kind of registered object -> the hook that returns it.
 KINDS = {
     "feature": "cbr_features",
     "case type": "cbr_case_types",
@@ -46,7 +46,7 @@ KINDS = {
 
 
 def hook_of(kind: str) -> str:
-    """The hook that gives things of a kind; a plugin's own kind ("bot") is named after it.
+    """The hook that returns objects of a kind; the hook of a plugin's own kind is named after it.
 
     >>> hook_of("similarity"), hook_of("bot")
     ('cbr_similarities', 'cbr_bots')
@@ -56,7 +56,7 @@ def hook_of(kind: str) -> str:
 
 @dataclass
 class Plugin:
-    """One plugin and what became of it. `origin` is a distribution, or the path of a file."""
+    """One plugin and its problems, if any. `origin` is a distribution, or the path of a file."""
 
     name: str
     origin: str
@@ -76,14 +76,14 @@ class Plugin:
 
 
 class Plugins:
-    """The loaded plugins of one process. `load` fills it; `get` and `named` answer from it."""
+    """The loaded plugins of one process. `load` loads them; `get` and `named` look up objects."""
 
     def __init__(self) -> None:
         self.manager = pluggy.PluginManager("cbr")
         self.manager.add_hookspecs(hookspecs)
         self.plugins: list[Plugin] = []
         self.files: list[Path] = []
-        #: What can be registered: kinds of the engine, and those that plugins bring.
+        #: Kinds of objects that can be registered: those of the engine, and those of plugins.
         self.kinds = list(KINDS)
         self._registered: dict[str, dict[str, tuple[Plugin, Any]]] = {}
         self._by_object: dict[int, Plugin] = {}
@@ -107,7 +107,7 @@ class Plugins:
         return self
 
     def add(self, module: Any, name: str) -> Plugin:
-        """Add a module (or any object with hooks and marked functions) that is there already."""
+        """Add an imported module (or any object with hooks and marked functions)."""
         plugin = Plugin(name, "added in Python")
         self._guarded(plugin, lambda: module)
         self._registered.clear()
@@ -131,7 +131,7 @@ class Plugins:
             self.plugins.append(missing)
             return
         for path in sorted(Path(folder).glob("*.py")):
-            # A starter's test lies beside it and is no plugin.
+            # The test of a starter is in the same folder and is not a plugin.
             if not path.name.startswith(("_", "test_")) and (limit is None or path.stem in limit):
                 yield self._file(path)
 
@@ -141,7 +141,7 @@ class Plugins:
     # --- loading ------------------------------------------------------------------------------
 
     def _guarded(self, plugin: Plugin, load: Callable[[], Any]) -> None:
-        """Import and register one plugin; whatever goes wrong is its problem alone."""
+        """Import and register one plugin; a failure becomes a problem of this plugin only."""
         same = next((p for p in self.plugins if p.name == plugin.name and p.loaded), None)
         if same is not None:
             if Path(same.origin).resolve() == Path(plugin.origin).resolve() and not plugin.version:
@@ -180,7 +180,7 @@ class Plugins:
                 self.kinds += kinds or ()
 
     def _report_unknown_hooks(self) -> None:
-        """As pluggy's `check_pending`, which stops at the first: every hook that has no spec."""
+        """Report every hook without a spec; pluggy's `check_pending` stops at the first."""
         known = [name for name in vars(self.manager.hook) if not name.startswith("_")]
         known = [name for name in known if getattr(self.manager.hook, name).has_spec()]
         for module in self.manager.get_plugins():
@@ -191,7 +191,7 @@ class Plugins:
                     plugin.hooks.remove(caller.name)
                     plugin.problems.append(str(NoSuchName("hook", caller.name, sorted(known))))
 
-    # --- asking -------------------------------------------------------------------------------
+    # --- look-up ------------------------------------------------------------------------------
 
     @property
     def problems(self) -> list[str]:
@@ -201,11 +201,11 @@ class Plugins:
         ]
 
     def named(self, kind: str) -> dict[str, Any]:
-        """Everything of a kind, by name; `NameClash` if two plugins use one name."""
+        """All objects of a kind, by name; raises `NameClash` if two plugins use one name."""
         return {name: thing for name, (_, thing) in self._all(kind).items()}
 
     def get(self, kind: str, name: str) -> Any:
-        """The thing of that kind and name."""
+        """The object of that kind and name."""
         things = self.named(kind)
         if name not in things:
             raise NoSuchName(kind, name, sorted(things))
@@ -226,7 +226,7 @@ class Plugins:
         return self._registered[kind]
 
     def given(self, kind: str) -> Iterator[tuple[Plugin, Any]]:
-        """What each plugin's hook gives, the plugins in the order they were loaded."""
+        """The objects that each plugin's hook returns, plugins in the order of loading."""
         for plugin, given in self.call(hook_of(kind)):
             try:
                 with guarded(hook_of(kind)):
@@ -239,7 +239,7 @@ class Plugins:
             yield from ((plugin, thing) for thing in things)
 
     def call(self, hook: str, **arguments: Any) -> Iterator[tuple[Plugin, Any]]:
-        """Call a hook plugin by plugin, so that one that raises does not stop the others."""
+        """Call a hook plugin by plugin, so that a plugin that raises does not stop the others."""
         for impl in getattr(self.manager.hook, hook).get_hookimpls():
             plugin = self._by_object.get(id(impl.plugin)) or self._stranger(impl.plugin)
             try:
@@ -251,7 +251,7 @@ class Plugins:
                 yield plugin, given
 
     def _stranger(self, module: Any) -> Plugin:
-        """Somebody registered this with pluggy directly."""
+        """The entry of a plugin that was registered with pluggy directly."""
         plugin = Plugin(getattr(module, "__name__", type(module).__name__), "registered by hand")
         plugin.loaded = True
         self.plugins.append(plugin)
@@ -259,7 +259,7 @@ class Plugins:
         return plugin
 
     def blame(self, plugin: Plugin, problem: str) -> None:
-        """Note a problem of a plugin, once."""
+        """Add a problem of a plugin, once."""
         if problem not in plugin.problems:
             plugin.problems.append(problem)
 
@@ -287,7 +287,7 @@ _default: Plugins | None = None
 
 
 def default_plugins() -> Plugins:
-    """The plugins of this process, loaded when first asked for."""
+    """The plugins of this process, loaded at the first call."""
     global _default
     if _default is None:
         _default = Plugins().load()
@@ -295,7 +295,7 @@ def default_plugins() -> Plugins:
 
 
 def start_worker(files: Sequence[str | Path]) -> None:
-    """For a worker process, as its initializer: load what the starting process has loaded.
+    """Initializer of a worker process: load the same plugins as the process that started it.
 
     ``ProcessPoolExecutor(initializer=start_worker, initargs=(default_plugins().files,))``
     """
@@ -303,8 +303,8 @@ def start_worker(files: Sequence[str | Path]) -> None:
 
 
 def plugins_with(files: Sequence[str]) -> Plugins:
-    """The plugins of this process, loaded anew if they are not those with these files: for a worker
-    that nobody started for this work, as on a cluster."""
+    """The plugins of this process, loaded again if their files are not these. For workers that were
+    not started for this work, as on a cluster."""
     plugins = default_plugins()
     if [str(path) for path in plugins.files] != list(files):
         plugins = use_plugins(Plugins().load(files))
@@ -327,8 +327,8 @@ def _own_version() -> str:
 
 @cache
 def _installed() -> list[tuple[EntryPoint, str, str]]:
-    """Entry points of the group `cbr`, with the name and version of their distributions. What is
-    installed is looked up once, because reading the metadata of every distribution takes long."""
+    """Entry points of the group `cbr`, with the name and version of their distributions. They are
+    looked up once, because reading the metadata of every distribution is slow."""
     from importlib.metadata import entry_points
 
     found = []
@@ -341,7 +341,7 @@ def _installed() -> list[tuple[EntryPoint, str, str]]:
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise PluginFailure(f"there is no file {path}")
-    # The path is part of the name, so that two files of one name do not meet in sys.modules.
+    # The path is part of the name, so that two files of one name do not clash in sys.modules.
     mark = hashlib.blake2b(str(path.resolve()).encode(), digest_size=4).hexdigest()
     name = f"cbr_file_{path.stem}_{mark}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -363,13 +363,13 @@ def _verify_is(thing: Any, kind: str) -> None:
 
 
 def _hooks_of_marked(module: Any) -> ModuleType | None:
-    """Hook implementations that give a module's marked functions; None if it has none."""
+    """Hook implementations that return a module's marked functions; None if it has none."""
     by_hook: dict[str, list[Any]] = {}
     for thing in vars(module).values():
         extension = getattr(thing, "__cbr__", None)
         if extension is not None and _is_of(thing, module):
             by_hook.setdefault(hook_of(extension.kind), []).append(extension)
-    # A module that implements the hook says itself what it gives.
+    # A module that implements the hook itself decides what it returns.
     givers = {n: _giver(things) for n, things in by_hook.items() if not hasattr(module, n)}
     if not givers:
         return None
@@ -379,7 +379,7 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
 
 
 def _is_of(thing: Any, module: Any) -> bool:
-    """Whether a function was written in this module, or inside this package."""
+    """Whether a function is defined in this module, or inside this package."""
     inside = hasattr(module, "__path__") and thing.__module__.startswith(module.__name__ + ".")
     return bool(inside or thing.__module__ == module.__name__)
 
@@ -392,7 +392,7 @@ def _giver(things: list[Any]) -> Callable[[], list[Any]]:
 
 
 def _unmarked(module: Any, hooks: Iterable[str]) -> list[str]:
-    """Functions that look like hooks and are not marked as such."""
+    """A problem for each function that has the name of a hook but is not marked as one."""
     return [
         f"{name} is not marked; write @cbr.hook above it"
         for name in hooks

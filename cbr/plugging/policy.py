@@ -1,7 +1,7 @@
-"""A policy: a named function with parameters, which a plugin may add.
+"""Policies: named functions with parameters, which a plugin may add.
 
-Retrieval policies and reuse policies differ in what they are given and what they return; this is
-what they share: a name, parameters from a spec, and a guard around a stranger's code.
+Retrieval policies and reuse policies differ in argument and result; they share a name, parameters
+from a spec, and a guard around the plugin's code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cbr.spec import Spec, settle
 
 @dataclass(frozen=True)
 class Policy:
-    """`function(given, **parameters)`, known by its name."""
+    """A named function, called as `function(given, **parameters)`."""
 
     name: str
     function: Callable[..., Any]
@@ -37,7 +37,7 @@ class Policy:
         return self.parameters
 
     def __call__(self, given: Any) -> Any:
-        """What the function gives, as numbers."""
+        """The result of the function, as an array of numbers."""
         import numpy as np
 
         with guarded(f"{self.kind} {self.name!r}"):

@@ -1,4 +1,4 @@
-"""Starters: working plugins to begin from, each with a test."""
+"""Starters: working plugins to start from, each with a test, for `cbr plugins new`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_FUNCTION():
 _FEATURE = '''\
 """A feature of a case type, computed from a batch of situations.
 
-Take it in with
+Add it to a casebase with
 
     cbr rebuild FILE.db --features +FUNCTION --plugin FILE
 """
@@ -101,7 +101,7 @@ def test_FUNCTION():
 """
 
 _CASE_TYPE = '''\
-"""A domain of one's own: what a case is.
+"""A case type: the features and solutions of a new domain.
 
 Cases come from a table with these columns:
 
@@ -147,7 +147,7 @@ def test_FUNCTION(tmp_path):
 """
 
 _ARENA = '''\
-"""An arena: where evolution tries weights.
+"""An arena: a contest that scores feature weights for evolution.
 
 Try it with
 
@@ -158,7 +158,7 @@ import cbr
 
 
 def open_arena(file, rows, together, last=0.3, block=20):
-    """For one casebase: the chance that its cases give to what was done in the last records."""
+    """A contest for one casebase: how well its cases predict solutions in the last records."""
     import numpy as np
 
     from cbr.retrieval import retriever_of
@@ -205,7 +205,7 @@ def test_FUNCTION(tmp_path):
     check_arena(STEM.open_arena(file, 1, False, last=0.5, block=3), dimensions=1)
 """
 
-#: What a feature starter is for, if nothing else is asked for.
+#: The case type of a feature starter, by default.
 _CAR = CaseType(
     "car",
     features=[Feature("price", range=(0, 20000)), Feature("age", range=(0, 20))],
@@ -222,9 +222,9 @@ STARTERS = {
 
 
 def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> list[Path]:
-    """Write the starter of a kind and its test beside it; the two paths.
+    """Write the starter of a kind and its test beside it; returns the two paths.
 
-    A feature is one of `case_type`, or of the others of its domain that have what it is made of.
+    A feature starter combines two number features of `case_type`, and is for its whole domain.
     """
     if kind not in STARTERS:
         raise NoSuchName("kind of starter", kind, STARTERS)
@@ -261,7 +261,7 @@ def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> li
 
 
 def _two_numbers(case_type: CaseType) -> tuple[Feature, Feature]:
-    """Two features to make another from."""
+    """Two number features from which the starter computes another."""
     numbers = [feature for feature in case_type.features if feature.is_number]
     if not numbers:
         raise BadValue(f"case type {case_type.name!r} has no number to make a feature from")

@@ -1,10 +1,10 @@
-"""Retrieval: the cases most like a target, by the weighted mean of local similarities.
+"""Retrieval: the cases most similar to a target, by the weighted mean of local similarities.
 
 scoring     the similarity of a target to a vector
-ranking     the order of scored vectors, and the cap with its ties
+ranking     the order of scored vectors, and how a cap treats ties
 policies    which of the ranked vectors are retrieved
-index/      which vectors can be near, without scoring each
-retrieved   the result, and what reuse policies see of it
+index/      candidates for the nearest vectors, found without scoring every vector
+retrieved   the retrieved set, and the evidence that reuse policies use
 retriever   retrieve: for one target or for many
 """
 

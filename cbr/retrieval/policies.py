@@ -1,4 +1,4 @@
-"""Retrieval policies: which of the ranked vectors are retrieved, and how much of each."""
+"""Retrieval policies: which of the ranked vectors are retrieved, and with which share."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class RetrievalPolicy(Policy):
     """Chooses from a ranking: returns each vector's share, 0 (left out) to 1 (all its cases).
 
-    `reach(**parameters)` may say how far the policy looks, so that an index need not propose more.
-    Where the policy takes all that it looks at, `takes_all`, there is nothing left to choose.
+    `reach(**parameters)` may bound what the policy can retrieve, so that an index need not propose
+    more. With `takes_all` the policy retrieves everything within its reach, and is not called.
     """
 
     reach: Callable[..., Reach] | None = field(default=None, compare=False)
@@ -99,6 +99,6 @@ def top(ranking: Ranking, k: int = 10) -> Floats:
 
 @retrieval_policy("radius", reach=_radius_reach, takes_all=True)
 def radius(ranking: Ranking, above: float = 0.9) -> Floats:
-    """All cases more similar than `above`, however many or few."""
+    """All cases more similar than `above`."""
     inside: Floats = (ranking.similarity > above - TOLERANCE).astype(np.float64)
     return inside

@@ -1,10 +1,11 @@
-"""The order of scored vectors, and the cap with its ties, defined once.
+"""The order of scored vectors, and how a cap treats ties: the reference definition.
 
 Vectors are ordered by similarity rounded to 1e-6, then by number. A cap counts cases and takes
-whole vectors; the tied group that crosses it counts with its share scaled to the room that is left.
+whole vectors; the group of equal similarity that crosses the cap is taken with the share that fills
+the remaining room.
 
-Compiled code cuts in loops of its own, and tests hold it to this module: `tree_search.rank`, and
-the votes of the nearest cases in `upkeep`, which are whole numbers.
+Compiled code repeats this in its own loops (`tree_search.rank`, and in whole numbers the votes of
+the nearest cases in `upkeep`); tests compare it with this module.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from cbr.retrieval.index.base import NearestVectors, Reach
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
 
-#: Similarities closer than this are the same: float32 features cannot tell them apart.
+#: Similarities closer than this count as equal: float32 features are not more precise.
 TOLERANCE = 1e-6
 
 
 def millionths(similarity: Floats) -> Ints:
-    """Similarity as it orders and ties."""
+    """Similarity in whole millionths, by which vectors are ordered and tie."""
     return np.rint(similarity / TOLERANCE).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Vectors nearest first, as a policy sees them: `number`, `similarity` and `cases`, each [m].
+    """Vectors nearest first, as passed to a policy: `number`, `similarity` and `cases`, each [m].
 
-    `rounded` is the similarity as it orders and ties: in whole millionths.
+    `rounded` is the similarity in whole millionths, by which vectors are ordered and tie.
     """
 
     vectors: Vectors
@@ -55,14 +56,14 @@ class Ranking:
 def capped(rounded: Ints, cases: NDArray[Any], cap: float) -> Floats:
     """Share of each ranked vector when `cap` cases are taken from the front.
 
-    Whole groups of equal (rounded) similarity as long as there is room; the group that crosses the
-    cap gets the share that fills it, and what comes later nothing.
+    Whole groups of equal (rounded) similarity have share 1 while there is room; the group that
+    crosses the cap gets the share that fills it, and later groups get 0.
     """
     return _capped(np.zeros(len(rounded), np.int64), rounded, cases, np.array([cap], np.float64))
 
 
 def _capped(target: Ints, rounded: Ints, cases: NDArray[Any], cap: Floats) -> Floats:
-    """`capped` for many targets, one ranking after the other: `cap` is by target."""
+    """`capped` for many targets, whose rankings are concatenated; `cap` is by target."""
     new = np.ones(len(target), bool)
     new[1:] = (target[1:] != target[:-1]) | (rounded[1:] != rounded[:-1])
     group = np.cumsum(new) - 1
@@ -77,10 +78,10 @@ def _capped(target: Ints, rounded: Ints, cases: NDArray[Any], cap: Floats) -> Fl
 def nearest(
     reach: Reach, target: Ints, number: Ints, similarity: Floats, cases: Ints, targets: int
 ) -> NearestVectors:
-    """What the reach includes of scored vectors, for each of so many targets, nearest first.
+    """The scored vectors within the reach, for each target, nearest first.
 
-    Row i says that vector ``number[i]``, with ``cases[i]`` cases, is so similar to ``target[i]``;
-    the rows of a target stand together, and targets are in order.
+    Row i is vector ``number[i]``, with ``cases[i]`` cases, and its similarity to ``target[i]``;
+    rows are grouped by target, in the order of targets.
     """
     above, cap, fallback = reach.numbers
     near = similarity > above - TOLERANCE
@@ -91,8 +92,8 @@ def nearest(
     kept = np.flatnonzero((near | ~some[mine]) & (room > 0)[mine])
     rounded = millionths(similarity[kept])
     if alone and len(kept) > room[0]:
-        # To sort all takes long. A vector holds a case or more, so as many as there is room for
-        # are always enough, with those that tie with the last of them.
+        # Sorting all vectors is slow. Each holds at least one case, so as many vectors as the cap
+        # counts cases are enough, with those that tie with the last of them.
         most = int(np.ceil(room[0]))
         inside = rounded >= np.partition(rounded, -most)[-most]
         kept, rounded = kept[inside], rounded[inside]

@@ -1,4 +1,4 @@
-"""What was retrieved, for one target or for many, and what reuse policies see of it."""
+"""The retrieved set of one target or of many, and the evidence that reuse policies use."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Evidence(Protocol):
-    """What retrieved cases say of each solution: all that a batched reuse policy may use.
+    """Counts and means by solution over retrieved cases: all that a batched reuse policy may use.
 
-    Arrays are [s] for one target or [q, s] for many: the last axis is the solutions. Those that
-    are not `allowed` (where that is given) count for nothing.
+    Arrays are [s] for one target or [q, s] for many: the last axis is the solutions. Cases whose
+    solution is not `allowed` (if that is given) do not count.
     """
 
     @property
@@ -59,11 +59,11 @@ class Evidence(Protocol):
         ...
 
     def allowing(self, allowed: Flags) -> Self:
-        """The same where only these solutions may be chosen."""
+        """The same evidence, in which only these solutions may be chosen."""
         ...
 
     def with_taken(self, taken: Floats) -> Self:
-        """The same with other numbers of cases by solution."""
+        """The same evidence with other numbers of cases by solution."""
         ...
 
 
@@ -77,10 +77,10 @@ class EvidenceForMany(Evidence, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What was retrieved for a target, nearest first: vectors with similarity and share.
+    """The retrieved set of one target, nearest first: vectors with similarity and share.
 
-    Where `allowed` [s] is given, cases with a solution that is not allowed count for nothing.
-    `assumed` [s] are the cases by solution where others than the retrieved ones are to count.
+    If `allowed` [s] is given, cases whose solution is not allowed do not count. `assumed` [s] are
+    numbers of cases by solution that replace those of the retrieved cases.
     """
 
     retriever: Retriever
@@ -147,21 +147,21 @@ class Retrieved:
         return scaled if self.allowed is None else scaled * self.allowed
 
     def case_ids(self, place: int) -> Ints:
-        """Numbers of the cases that are the place-th vector."""
+        """Numbers of the cases of the vector at this place."""
         vector = self.number[place]
         return self.vectors.case_ids[self.vectors.start[vector] : self.vectors.start[vector + 1]]
 
     def local(self) -> Floats:
-        """Local similarity of each retrieved vector in each feature, [k, d]; NaN if unknown."""
+        """Local similarity of each retrieved vector in each feature, [k, d]; NaN if not given."""
         return self.retriever.local(self.target, self.number)
 
 
 @dataclass(frozen=True, eq=False)
 class RetrievedMany:
-    """What was retrieved for many targets; ``many[i]`` is what was for one.
+    """The retrieved sets of many targets; ``many[i]`` is that of one.
 
-    `codes` [q, d] are the targets, 0 where `weights` [q, d] says that a feature does not count.
-    Those of target i are ``number[start[i]:start[i + 1]]``, with similarity and share. `allowed`
+    `codes` [q, d] are the targets, 0 where the feature has no weight in `weights` [q, d]. The
+    vectors of target i are ``number[start[i]:start[i + 1]]``, with similarity and share. `allowed`
     and `assumed` [q, s] are as in `Retrieved`.
     """
 
@@ -243,7 +243,7 @@ class RetrievedMany:
         return dataclasses.replace(self, assumed=taken)
 
     def summed(self, table: NDArray[Any], share: Floats | None = None) -> Floats:
-        """A table of the vectors [m, s], summed by share over what each target has, [q, s]."""
+        """Rows of a table by vector [m, s], summed over each target's vectors by share, [q, s]."""
         share = self.share if share is None else share
         target = np.repeat(np.arange(len(self)), np.diff(self.start))
         sums = [np.bincount(target, share * column[self.number], len(self)) for column in table.T]

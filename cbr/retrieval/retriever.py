@@ -1,7 +1,7 @@
-"""Retrieve: the cases most like a target, by the weighted mean of local similarities.
+"""Retrieve: the cases most similar to a target, by the weighted mean of local similarities.
 
-The retrieved set is defined once, and every faster way must agree with it: each distinct vector is
-scored as `scoring` says, then ordered and cut as `ranking` says.
+The retrieved set is defined by `scoring` (the similarity of each distinct vector) and `ranking`
+(their order, and the cap); every faster method must return the same set.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Retriever:
-    """Retrieval from one stage, settled once and used for many targets."""
+    """Retrieval from one stage: vectors, measures, weights, policy and index, for any target."""
 
     vectors: Vectors
     measures: Sequence[Bound]
@@ -48,7 +48,7 @@ class Retriever:
         self._scorer = Scorer(self.vectors, self.measures)
 
     def __call__(self, target: Mapping[str, object]) -> Retrieved:
-        """Retrieve for a target given by feature; a feature not given does not count."""
+        """Retrieve for a target given by feature; a feature not given is not compared."""
         known = self.vectors.case_type.read(target)
         codes, weights = self.encode(known)
         _, *taken = self._chosen(codes[None], weights[None])
@@ -66,7 +66,7 @@ class Retriever:
             raise BadValue(f"targets must be [q, {len(self.measures)}], not {given.shape}")
         chosen = self.weights if weights is None else np.asarray(weights, np.float64)
         if not (np.isfinite(chosen) & (chosen >= 0)).all():
-            raise BadWeights("a weight is below 0, or no number")
+            raise BadWeights("a weight is below 0, or not a number")
         chosen = np.where(np.isnan(given), 0.0, np.broadcast_to(chosen, given.shape))
         if not chosen.any(axis=1).all():
             raise BadValue(
@@ -78,7 +78,7 @@ class Retriever:
     def _chosen(
         self, codes: NDArray[np.float32], weights: Floats
     ) -> tuple[Ints, Ints, Floats, Floats]:
-        """What the policy takes for each target: start, number, similarity, share."""
+        """The vectors retrieved for each target: start, number, similarity, share."""
         found = self.nearest(codes, weights, self.policy.looks)
         if self.policy.takes_all:
             return found
@@ -93,13 +93,13 @@ class Retriever:
         return start, found.number[kept], found.similarity[kept], share[kept]
 
     def rank(self, target: Mapping[str, Value], reach: Reach | None = None) -> Ranking:
-        """Vectors nearest first, as far as the policy (or `reach`) looks."""
+        """The vectors within the reach (default: that of the policy), nearest first."""
         codes, weights = self.encode(target)
         found = self.nearest(codes[None], weights[None], reach or self.policy.looks)
         return Ranking(self.vectors, frozen(found.number), frozen(found.similarity))
 
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
-        """What the reach includes for each target, nearest first, with its share."""
+        """The vectors within the reach of each target, nearest first, with their shares."""
         exact = getattr(self.index, "nearest", None)
         if exact is not None:
             with guarded("the index"):
@@ -116,12 +116,12 @@ class Retriever:
     def cut(
         self, number: Ints, similarity: Floats, reach: Reach, cases: Ints | None = None
     ) -> NearestVectors:
-        """What the reach includes of one target's scored vectors; `cases` if not all count."""
+        """One target's scored vectors within the reach; `cases` is given if not all cases count."""
         cases = self.vectors.cases[number] if cases is None else cases
         return ranking.nearest(reach, np.zeros_like(number), number, similarity, cases, 1)
 
     def _candidates(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> list[Ints]:
-        """What the index proposes for each target, each number once and in order."""
+        """The candidates of the index for each target, each number once and in order."""
         with guarded("the index"):
             proposed = [np.asarray(p) for p in self.index.candidates(codes, weights, reach)]
             whole = all(np.issubdtype(p.dtype, np.integer) or not len(p) for p in proposed)
@@ -137,7 +137,7 @@ class Retriever:
         return numbers
 
     def encode(self, target: Mapping[str, Value]) -> tuple[NDArray[np.float32], Floats]:
-        """The target as codes, and the weights with 0 for each feature that it leaves open."""
+        """The target as codes, and the weights with 0 for each feature that it does not give."""
         indexed = self.vectors.case_type.indexed
         codes = [f.encode(target[f.name]) if f.name in target else 0.0 for f in indexed]
         weights = self.weights
@@ -155,7 +155,7 @@ class Retriever:
         return self._scorer.one(codes, weights, number)
 
     def local(self, target: Mapping[str, Value], number: Ints) -> Floats:
-        """Local similarities of a target to some vectors, [len(number), d]; NaN if unknown."""
+        """Local similarities of a target to some vectors, [len(number), d]; NaN if not given."""
         codes, _ = self.encode(target)
         indexed = self.vectors.case_type.indexed
         known = [place for place, feature in enumerate(indexed) if feature.name in target]
@@ -173,10 +173,10 @@ def retriever_of(
     vectors: Vectors | None = None,
     plugins: Plugins | None = None,
 ) -> Retriever:
-    """A retriever for a stage; what is not given is what its case type says.
+    """A retriever for a stage; defaults are those of its case type.
 
-    `weights` as `weights_of` takes them, `policy` and `index` by spec and name, `similarity` a
-    spec for each feature that shall be compared otherwise, `vectors` where not all cases count.
+    `weights` are as for `weights_of`, `policy` and `index` are specs, `similarity` maps features to
+    the specs of other measures, `vectors` replaces those of the stage if not all cases count.
     """
     plugins = plugins or default_plugins()
     vectors = base.vectors(base.stage(stage)) if vectors is None else vectors
@@ -199,7 +199,7 @@ def retriever_of(
 def retrieve(
     base: Casebase, stage: str | None, target: Mapping[str, object], **options: Any
 ) -> Retrieved:
-    """Retrieve once; `options` are those of `retriever`."""
+    """Retrieve for one target; `options` are those of `retriever_of`."""
     return retriever_of(base, stage, **options)(target)
 
 

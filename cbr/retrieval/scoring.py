@@ -1,8 +1,8 @@
-"""The similarity of a target to a vector, defined once.
+"""The similarity of a target to a vector: the reference definition.
 
 It is the weighted mean of the local similarities, in float64 from float32 codes. Products and
-weights are summed in feature order, so that every way of scoring gives the same bits. The compiled
-tree has the same sum in its own loop (`tree_search.score`), and tests hold it to this one.
+weights are summed in feature order, so that every method of scoring gives the same bits. The
+compiled tree repeats this sum in its own loop (`tree_search.score`); tests compare the two.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from cbr.typing import Floats, Ints
 
 #: A feature with more distinct values than this is compared pair by pair.
 _DISTINCT = 256
-#: How many local similarities a scorer may remember, in numbers of 8 bytes.
+#: The most local similarities that a scorer caches, 8 bytes each.
 _REMEMBERED = 8_000_000
 
 
 class Scorer:
-    """Scores the vectors of a stage; local similarities to a target's values are remembered."""
+    """Scores the vectors of a stage; local similarities to a target's values are cached."""
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
         self.vectors, self.measures = vectors, measures
@@ -86,7 +86,7 @@ class Scorer:
 
 
 def _weighted_mean(terms: Iterable[tuple[Any, Floats]], weight: Any, size: int) -> Floats:
-    """Terms, each a weight and the local similarities [size] in a feature, by all their weight."""
+    """The sum of terms (a weight, and local similarities [size]) divided by the sum of weights."""
     total = np.zeros(size)
     for part, local in terms:
         total += part * local

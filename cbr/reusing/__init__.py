@@ -1,8 +1,8 @@
-"""Reuse: what retrieved cases propose, and why.
+"""Reuse: a proposal from retrieved cases, and its explanation.
 
 proposal           reuse policies: from retrieved cases to a probability for each solution
-hidden_solutions   solutions that are taken although no case shows them
-explanation        why these cases, and why this solution
+hidden_solutions   solutions that decisions take although no case has them
+explanation        why these cases were retrieved, and why this solution is proposed
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Explain: why these cases, and why this solution.
+"""Explanation: why these cases were retrieved, and why this solution is proposed.
 
-For each retrieved case the local similarity of every feature and what it contributed; and what
-would have changed the answer: the nearest case with another solution.
+It gives the local similarity of every feature of each retrieved case with its contribution to the
+whole, and as evidence against the proposal the nearest case with another solution.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from cbr.spec import Spec
 from cbr.store.casebase import Casebase
 from cbr.store.decisions import Decision
 
-#: So many solutions are all shown.
+#: Up to this many solutions, all are shown.
 _FEW = 6
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A retrieved vector: its cases by solution, and feature by feature why it is near.
+    """A retrieved vector: its cases by solution, and its similarity by feature.
 
-    `values` are the indexed features, `also` the others of its first case, where they were read.
-    `local` is the similarity in each feature (None: the target leaves it open), `contribution`
-    the part of the whole similarity that it accounts for; contributions sum to `similarity`.
+    `values` are the indexed features, `also` the other features of its first case, if they were
+    read. `local` is the similarity in each feature (None if the target does not give it),
+    `contribution` its part of the whole similarity; contributions sum to `similarity`.
     """
 
     similarity: float
@@ -46,23 +46,23 @@ class Neighbour:
 
     @property
     def is_alike(self) -> bool:
-        """Whether it is similar at all, to the six digits by which vectors are ranked."""
+        """Whether its similarity is above 0, rounded to the six digits used in ranking."""
         return round(self.similarity, 6) > 0
 
     @property
     def solutions(self) -> list[str]:
-        """Its solutions in words: with how many cases, unless it is a single one."""
+        """Its solutions as text, with the number of cases unless it is a single case."""
         alone = sum(self.cases.values()) == 1
         return [name if alone else f"{count} {name}" for name, count in self.cases.items()]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A query's whole answer, in plain values that JSON can hold.
+    """A query's complete answer, in plain values that JSON can represent.
 
-    `lacking` are allowed solutions that no case has, with how often hidden decisions take them.
-    `decision` is what was really done, where the target is a decision of the casebase. `fallback`
-    is the threshold that no case came up to, where the nearest were taken all the same.
+    `lacking` are allowed solutions that no case has, with their rates among all decisions.
+    `decision` is the actual decision, if the target is one of the casebase. `fallback` is the
+    threshold of the policy if no case exceeds it, so that the nearest were retrieved instead.
     """
 
     stage: str
@@ -86,12 +86,13 @@ class Explanation:
 
     @property
     def alike(self) -> list[Neighbour]:
-        """The neighbours that have anything in common with the target."""
+        """The neighbours with a similarity above 0."""
         return [near for near in self.neighbours if near.is_alike]
 
     @property
     def worth_showing(self) -> list[str]:
-        """Solutions to show to people: of many only the possible ones, and what was really done."""
+        """Solutions to display: all if they are few, else those with a probability above 0 and the
+        actual one."""
         done = self.decision.solution if self.decision is not None else None
         few = len(self.probabilities) <= _FEW
         return [name for name, p in self.probabilities.items() if few or p > 0 or name == done]
@@ -106,8 +107,8 @@ def explain(
     lacking: HiddenSolutions | None = None,
     decision: Decision | None = None,
 ) -> Explanation:
-    """The answer to a query with up to `most` neighbours in full; `base` tells what cases hold
-    besides the features that are compared."""
+    """The answer to a query with up to `most` neighbours in full. Features of these that are not
+    compared are read from `base`, if given."""
     retriever, case_type = retrieved.retriever, retrieved.case_type
     names = [feature.name for feature in case_type.indexed]
     specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
@@ -136,7 +137,7 @@ def explain(
 
 def _fallback(retrieved: Retrieved) -> float | None:
     above = retrieved.retriever.policy.looks.above
-    # A policy that has no threshold looks above what no case can reach, or none can miss.
+    # The reach of a policy without a threshold has one above 1 or below 0.
     short = len(retrieved.number) and retrieved.similarity[0] <= above - TOLERANCE
     return float(above) if short and above <= 1.0 else None
 
@@ -197,7 +198,7 @@ def _nearest_other(
     retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
     allowed = np.array([name in proposal.allowed for name in solutions])
     allowed[solutions.index(proposal.solution)] = False
-    # It is seldom far away, and to rank all cases takes long.
+    # It is usually near, and ranking all cases is slow.
     for cases in (100, 2_000, math.inf):
         ranking = retriever.rank(retrieved.target, Reach(2.0, fallback=cases))
         counts = retrieved.vectors.counts[ranking.number]

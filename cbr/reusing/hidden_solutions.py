@@ -1,9 +1,9 @@
-"""Hidden solutions: those that are taken although no case shows them.
+"""Hidden solutions: solutions that decisions take although no case has them.
 
-Where a log shows private features only of some decisions, the cases may lack a solution: nobody
-shows the cards that he folds. Imitating the cases would then never choose it. How often it is
-taken in a situation is estimated from all decisions, by their public features; this rate does not
-depend on the private features.
+A log may show the private features of some decisions only, so a solution may be missing from the
+cases: folded cards are never shown, so no case folds. Imitating the cases would then never choose
+it. Its rate in a situation is therefore estimated from all decisions, by their public features
+alone; it does not depend on the private features.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ E = TypeVar("E", bound=Evidence)
 
 class HiddenRates(NamedTuple):
     """How often hidden solutions are taken: their codes [k], and `rates` [k] for one situation or
-    [q, k] for many. Chances and what is `allowed` are [s] or [q, s]."""
+    [q, k] for many. In the methods, `chances` and `allowed` are [s] or [q, s]."""
 
     codes: Ints
     rates: Floats
 
     def added_to(self, chances: Floats, allowed: Flags) -> Floats:
-        """Chances with these solutions among them; the others share what is left."""
+        """Chances in which these solutions have their rates, and the others share the rest."""
         rates = self.rates * allowed[..., self.codes]
         found = chances.copy()
         found[..., self.codes] = 0.0
@@ -44,8 +44,8 @@ class HiddenRates(NamedTuple):
         return np.where(total > 0.0, found / np.where(total > 0.0, total, 1.0), chances)
 
     def among(self, evidence: E, allowed: Flags) -> E:
-        """Evidence as if cases had taken these solutions too. Where no case took an allowed
-        solution, all that are allowed count as taken equally often."""
+        """Evidence in which these solutions count as taken at their rates. Where no case has an
+        allowed solution, all allowed solutions count as taken equally often."""
         taken = evidence.taken
         cases = taken.sum(axis=-1, keepdims=True)
         even = allowed / np.maximum(allowed.sum(axis=-1, keepdims=True), 1)
@@ -64,23 +64,23 @@ class HiddenSolutions:
     indexed: Sequence[Feature]
 
     def in_situation(self, target: Mapping[str, Value]) -> HiddenRates:
-        """How often each hidden solution is taken in situations that look like this one."""
+        """How often each hidden solution is taken in situations similar to this one."""
         indexed = self.all_decisions.vectors.case_type.indexed
         weighty = zip(indexed, self.all_decisions.weights, strict=True)
         compared = {feature.name for feature, weight in weighty if weight}
         taken = self.all_decisions.vectors.counts.sum(0)
-        if compared & target.keys():  # else all look alike
+        if compared & target.keys():  # else all decisions are equally similar
             seen = {f.name: target[f.name] for f in indexed if f.name in target}
             taken = self.all_decisions(seen).taken
         return self._hidden(taken)
 
     def in_many(self, targets: NDArray[np.float32], weights: Floats | None = None) -> HiddenRates:
-        """`in_situation` for many: targets, and `weights` of their own where given, [q, d] with all
-        features of the stage; private ones do not count here."""
+        """`in_situation` for many targets [q, d], optionally with `weights` [q, d] of their own.
+        Columns are all features of the stage; private ones are ignored."""
         seen = [place for place, f in enumerate(self.indexed) if not f.private]
         if weights is not None:
             weights = weights[:, seen]
-            # Where no public feature has a weight, all count equally.
+            # If no public feature has a weight, all have the same.
             weights = np.where(weights.any(axis=1, keepdims=True), weights, 1.0)
         return self._hidden(self.all_decisions.many(targets[:, seen], weights).taken)
 
@@ -89,13 +89,13 @@ class HiddenSolutions:
         return HiddenRates(self.codes, taken[..., self.codes] / total)
 
     def in_words(self, hidden: HiddenRates, allowed: Flags) -> str:
-        """The rates in one situation, as a part of a sentence."""
+        """The rates in one situation, as the end of a sentence."""
         known = zip(self.solutions, self.codes, hidden.rates, strict=True)
         rates = {name: rate for name, code, rate in known if allowed[code]}
         listed = ", ".join(f"{name} {rate:.0%}" for name, rate in rates.items())
         return (
-            f"; no case has {' or '.join(rates)}, so how often that is done ({listed}) is "
-            f"taken from all decisions that look alike, whatever was hidden"
+            f"; no case has {' or '.join(rates)}, so its rate ({listed}) is estimated from all "
+            f"decisions in similar situations, hidden ones included"
         )
 
 
@@ -104,7 +104,7 @@ def hidden_solutions_of(
 ) -> HiddenSolutions | None:
     """The hidden solutions of a retriever's stage; None if there are none.
 
-    The record `without` is left out, as when one of its decisions is to be predicted.
+    The record `without` is left out, because one of its decisions is to be predicted.
     """
     case_type = mine.vectors.case_type
     stage = case_type.stage

@@ -1,7 +1,7 @@
-"""Reuse: from retrieved cases to a proposal, a probability for each solution.
+"""Reuse policies: from retrieved cases to a proposal, a probability for each solution.
 
-A reuse policy gives each solution a score that is 0 or more; the engine leaves out what is not
-allowed and makes probabilities of the rest.
+A reuse policy returns a score of 0 or more for each solution; the engine removes solutions that are
+not allowed and normalises the rest to probabilities.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from cbr.typing import Flags, Floats
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=Evidence)
 
-_NOTHING_ALLOWED = "no retrieved case has an allowed solution, so each is as likely"
+_NOTHING_ALLOWED = "no retrieved case has an allowed solution, so all are equally likely"
 
 
 @dataclass(frozen=True)
 class ReusePolicy(Policy):
-    """Turns what was retrieved into a score for each solution of the case type, [s].
+    """Turns retrieved cases into a score for each solution of the case type, [s].
 
-    It gets a `Retrieved`. One that is `batched` uses only what `Evidence` has, and so scores many
-    targets at once, [q, s]. One that goes `by_value` is asked also where no retrieved case took an
-    allowed solution, if the value of one is known.
+    Its argument is a `Retrieved`. A `batched` policy uses only attributes of `Evidence`, and so can
+    score many targets at once, [q, s]. A policy `by_value` is also applied where no retrieved case
+    has an allowed solution, if the value of an allowed one is known.
     """
 
     batched: bool = False
@@ -54,25 +54,25 @@ def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) ->
 
 @reuse_policy("proportional", batched=True)
 def proportional(retrieved: Evidence) -> Floats:
-    """Each solution as often as the retrieved cases took it."""
+    """Each solution in proportion to the retrieved cases that have it."""
     return retrieved.taken
 
 
 @reuse_policy("majority", batched=True)
 def majority(retrieved: Evidence) -> Floats:
-    """The commonest solution; equals share."""
+    """The most frequent solution; several equally frequent ones share."""
     return _highest(retrieved.taken)
 
 
 @reuse_policy("similarity-weighted", batched=True)
 def similarity_weighted(retrieved: Evidence) -> Floats:
-    """Each solution as often as the cases took it, a case counting by its similarity."""
+    """Each solution in proportion to its retrieved cases, weighted by their similarity."""
     return retrieved.weighted
 
 
 @reuse_policy("best-outcome", batched=True)
 def best_outcome(retrieved: Evidence) -> Floats:
-    """The solution with the highest mean outcome; where none is known, as `proportional`."""
+    """The solution with the highest mean outcome; `proportional` where no outcome is known."""
     if not retrieved.vectors.outcome_count.any():
         raise BadValue("no case has a known outcome; choose a reuse policy that needs none")
     mean = retrieved.mean_outcome()
@@ -81,11 +81,11 @@ def best_outcome(retrieved: Evidence) -> Floats:
 
 @reuse_policy("outcome-weighted", batched=True)
 def outcome_weighted(retrieved: Evidence, temperature: float = 2.0) -> Floats:
-    """Each solution as often as the cases took it, times e^(mean outcome / `temperature`)."""
+    """Each solution in proportion to its cases times e^(mean outcome / `temperature`)."""
     if not temperature > 0:
         raise BadValue(f"temperature is {temperature}; it must be above 0")
     mean = retrieved.mean_outcome() / temperature
-    # Without a known outcome a solution counts as one that earned nothing.
+    # A solution without a known outcome is treated as having outcome 0.
     mean = np.where(np.isnan(mean), 0.0, mean)
     weighted: Floats = retrieved.taken * np.exp(mean - mean.max(axis=-1, keepdims=True))
     return weighted
@@ -93,10 +93,10 @@ def outcome_weighted(retrieved: Evidence, temperature: float = 2.0) -> Floats:
 
 @reuse_policy("best-value", batched=True, by_value=True)
 def best_value(retrieved: Evidence, imitate: float = 0.0) -> Floats:
-    """The solution with the highest estimated value; with `imitate`, that share as `proportional`.
+    """The solution with the highest estimated value; with probability `imitate`, `proportional`.
 
     Values of solutions are estimates (labels), not the outcomes of single cases. Where no solution
-    has a value, it is as `proportional`.
+    has a value, it is `proportional`.
     """
     if not 0.0 <= imitate <= 1.0:
         raise BadValue(f"imitate is {imitate}; it must be between 0 and 1")
@@ -123,9 +123,9 @@ def _highest(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to do: `probabilities` by solution, the likeliest one, and the reason in a sentence.
+    """The `probabilities` by solution, the most probable solution, and the reason in a sentence.
 
-    Of solutions that are as likely, the one with the better mean outcome is proposed.
+    Of equally probable solutions, the one with the highest mean outcome is proposed.
     """
 
     probabilities: Mapping[str, float]
@@ -146,9 +146,9 @@ def reuse(
     lacking: HiddenSolutions | None = None,
     plugins: Plugins | None = None,
 ) -> Proposal:
-    """Propose a solution from what was retrieved; only `allowed` ones, where given.
+    """Propose a solution from the retrieved cases; one of `allowed`, if given.
 
-    `lacking` are the stage's hidden solutions: they get the rate at which all decisions take them.
+    `lacking` are the stage's hidden solutions: they get their rate among all decisions.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
@@ -186,8 +186,8 @@ def reuse(
 def _shown(
     policy: ReusePolicy, evidence: E, legal: Flags, hidden: HiddenRates | None
 ) -> tuple[E, Flags]:
-    """The evidence that a policy is shown, and whether hidden solutions get their chances only
-    afterwards, [1] or [q, 1]. A policy that goes by value sees them where their value is known."""
+    """The evidence for a policy, and whether hidden solutions get their rates only afterwards, [1]
+    or [q, 1]. For a policy `by_value` the evidence includes them where their value is known."""
     if hidden is None or not policy.by_value:
         return evidence, np.ones(1, np.bool_)
     unknown = np.isnan(evidence.mean_value()) & legal
@@ -197,7 +197,7 @@ def _shown(
 
 
 def _can_score(policy: ReusePolicy, evidence: Evidence) -> Flags:
-    """Whether the evidence says anything of allowed solutions; [q] of many."""
+    """Whether a policy can score an allowed solution from the evidence; [q] for many targets."""
     can: Flags = np.asarray(evidence.taken.any(axis=-1))
     if policy.by_value and not can.all():
         can = can | ~_unknown(evidence.mean_value())[..., 0]
@@ -212,10 +212,10 @@ def reuse_many(
     hidden: HiddenRates | None = None,
     plugins: Plugins | None = None,
 ) -> Floats:
-    """The chance of each solution for each target, [q, s]; `allowed` [q, s] where given.
+    """The probability of each solution for each target, [q, s]; `allowed` is [q, s] if given.
 
     `hidden` are the rates of hidden solutions in each situation. Where no retrieved case has an
-    allowed solution, all that are allowed are equally likely.
+    allowed solution, all allowed solutions are equally likely.
     """
     spec = Spec.parse(policy or retrieved.case_type.reuse)
     chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
@@ -231,7 +231,7 @@ def reuse_many(
 
 
 def _chances(policy: ReusePolicy, evidence: EvidenceForMany, legal: Flags) -> Floats:
-    """Chances [q, s] by a policy; equal ones where the evidence says nothing."""
+    """Probabilities [q, s] by a policy; equal ones where it cannot score any allowed solution."""
     some = np.flatnonzero(_can_score(policy, evidence))
     if policy.batched and len(some) == len(evidence):
         return _probabilities(policy, evidence, legal)
@@ -242,7 +242,7 @@ def _chances(policy: ReusePolicy, evidence: EvidenceForMany, legal: Flags) -> Fl
 
 
 def _probabilities(policy: ReusePolicy, evidence: Evidence, legal: Flags) -> Floats:
-    """A policy's scores as probabilities of the solutions that are legal, [s] or [q, s]."""
+    """A policy's scores normalised over the legal solutions, [s] or [q, s]."""
     scores: Floats = policy(evidence)
     if scores.shape != legal.shape or not (np.isfinite(scores) & (scores >= 0)).all():
         raise PluginFailure(

@@ -1,16 +1,16 @@
-"""The store: cases in one SQLite file, the truth that everything else is made from.
+"""The store: cases in one SQLite file, from which everything else is derived.
 
-schema          the tables, and the steps by which an older file becomes a current one
-connection      how a casebase's file is made, recognised and connected to
-columns         columns of cases as SQLite gets them
-records         what a case source reads from a file, before cases are made of it
-definitions     case types as a casebase keeps them, joined with the functions of plugins
-digest          one number for a set of cases, whatever the order they came in
+schema          the tables, and the migrations of an older file to the current schema
+connection      creating, recognising and opening the SQLite file of a casebase
+columns         columns of cases converted to values for SQLite
+records         case sources, and the records that they read from files
+definitions     stored case types, combined with the functions of plugins
+digest          an order-independent digest of a set of cases
 casebase        Casebase: add cases, read them
-decisions       one decision with its situation, solution and outcome
+decisions       single decisions with situation, solution and outcome
 arrays          a stage as arrays: each distinct feature vector once
-shared_arrays   these arrays as files that several processes map
-exports         a casebase handed on, as tables or as the records it came from
+shared_arrays   these arrays as memory-mapped files that processes share
+exports         export of a casebase as tables, or as its source records
 """
 
 import lazy_loader

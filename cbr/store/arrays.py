@@ -1,7 +1,7 @@
-"""A stage as arrays: each distinct feature vector once, with what is known of its cases.
+"""A stage as arrays: each distinct feature vector once, with counts and outcomes of its cases.
 
 Cases that agree in every indexed feature are one vector with counts. Retrieval ranks vectors, so
-its cost follows the number of different situations and not the number of cases.
+its cost depends on the number of distinct situations, not on the number of cases.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from cbr.typing import Floats, Ints
 
 
 class Estimates(NamedTuple):
-    """Estimated values of solutions, over the cases of each vector: their sum, and how many there
-    are, [m, s] each."""
+    """Estimated values of solutions over the cases of each vector: sum and count, [m, s] each."""
 
     total: Floats
     number: Floats
@@ -33,7 +32,7 @@ class Vectors:
     """m distinct vectors of d indexed features, s solutions and n cases.
 
     `values` float32 [m, d] (a category as its code), in lexicographic order, so a vector's number
-    does not depend on the order in which cases came. `counts` [m, s] cases with each solution;
+    does not depend on the order of the cases. `counts` [m, s] cases with each solution;
     `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known. Cases of vector v
     are ``case_ids[start[v]:start[v + 1]]``, with solution codes in `case_solutions` likewise.
     `estimates` are over cases for which a solution's value was estimated, whether it was taken or
@@ -54,7 +53,7 @@ class Vectors:
     estimates: Estimates | None = None
 
     def with_values(self, case_ids: Ints, solution: Ints, value: Floats) -> Vectors:
-        """With what solutions of some cases are estimated to be worth."""
+        """These vectors with the estimated values of solutions in some cases."""
         vector = np.repeat(np.arange(len(self)), self.cases)
         order = np.argsort(self.case_ids)
         place = order[np.searchsorted(self.case_ids, case_ids, sorter=order)]
@@ -82,10 +81,10 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """A stage as it is, case by case: what `Vectors` are grouped from.
+    """A stage case by case, from which `Vectors` are grouped.
 
-    `record` is the number of the record that a case came from; one without has a number below 0 of
-    its own.
+    `record` is the number of the record that a case came from; a case without one has a unique
+    number below 0.
     """
 
     case_type: CaseType
@@ -100,12 +99,12 @@ class Cases:
         return len(self.ids)
 
     def take(self, places: NDArray[np.generic]) -> Cases:
-        """Some of them, by place or by a mask."""
+        """Some of the cases, by index or by a mask."""
         parts = (self.values, self.solution, self.outcome, self.ids, self.record)
         return Cases(self.case_type, "", *(part[places] for part in parts))
 
     def vectors(self, beside: Path | None = None) -> Vectors:
-        """Each distinct vector once."""
+        """The cases grouped by distinct vector."""
         rows = (self.values, self.solution, self.outcome, self.ids)
         return group(self.case_type, self.digest, *rows, beside)
 

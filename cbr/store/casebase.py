@@ -1,8 +1,8 @@
-"""The casebase: cases in one SQLite file, the truth that every index is made from.
+"""The casebase: cases in one SQLite file, from which every index is derived.
 
 A file holds the stages of one domain, with the definition of each, so it can be opened and queried
-without the plugin that built it. All writing happens in `Casebase.transaction`: a batch is there
-as a whole or not at all, whatever ends the process.
+without the plugin that built it. All writing happens in `Casebase.transaction`: a batch is written
+completely or not at all, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Casebase:
         verify_structure(db, self.case_types)
 
     def _define(self) -> None:
-        """Read the case types; again where another process has changed them (`cbr rebuild`)."""
+        """Read the case types; repeated after another process has changed them (`cbr rebuild`)."""
         query = "SELECT stage, case_type FROM stages ORDER BY position"
         definitions = self.db.execute(query).fetchall()
         if definitions != self._definitions:
@@ -75,7 +75,7 @@ class Casebase:
     def create(cls, path: str | Path, case_types: Sequence[CaseType], selection: str = "") -> Self:
         """A new, empty casebase for the stages of one domain.
 
-        The file is made under another name and appears complete, so there is never half of one.
+        The file is created atomically: it appears under its name only when it is complete.
         """
         path = Path(path)
         verify_stages(case_types)
@@ -97,7 +97,7 @@ class Casebase:
         try:
             db = open_database(path, write)
         except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # a lock, or no room
+            if type(error) is not sqlite3.DatabaseError:  # a lock, or a full disk
                 raise
             raise damaged(path, error) from error
         try:
@@ -127,12 +127,12 @@ class Casebase:
             raise damaged(path, error) from error
 
     def close(self) -> None:
-        """Write the log back into the file and close it; a second time does nothing."""
+        """Checkpoint the write-ahead log and close the file; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
         if self.writable:
-            with suppress(sqlite3.OperationalError):  # a reader may hold it; the next close does it
+            with suppress(sqlite3.OperationalError):  # a reader may block it; a later close does it
                 self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.close()
 
@@ -141,10 +141,10 @@ class Casebase:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
-        if type(error) is sqlite3.DatabaseError:  # classes below it tell of locks and room
+        if type(error) is sqlite3.DatabaseError:  # its subclasses stand for locks and full disks
             raise damaged(self.path, error) from error
 
-    # --- what it holds ------------------------------------------------------------------------
+    # --- content ------------------------------------------------------------------------------
 
     @property
     def stages(self) -> list[str]:
@@ -160,12 +160,12 @@ class Casebase:
 
     @property
     def records(self) -> str:
-        """Name of the table of records, which is also what they are called: rows, hands ..."""
+        """Name of the table of records, which is the domain's word for them: rows, hands ..."""
         return self.case_types[0].record + "s"
 
     @property
     def records_table(self) -> str:
-        """The table of records, as SQL names it."""
+        """The table of records, quoted for SQL."""
         return _q(self.records)
 
     @property
@@ -175,7 +175,7 @@ class Casebase:
 
     @property
     def selection(self) -> str:
-        """The options of `cbr build` by which it was decided what is in it."""
+        """The options of `cbr build` that selected its decisions."""
         query = "SELECT value FROM meta WHERE key = 'selection'"
         row = self.db.execute(query).fetchone()
         return str(row[0]) if row else ""
@@ -203,16 +203,16 @@ class Casebase:
         return found | dict(self.db.execute(query).fetchall())
 
     def has_solution(self, stage: str, solution: str) -> bool:
-        """Whether a case has this solution; fast where many have."""
+        """Whether a case has this solution; fast if many have."""
         query = f"SELECT 1 FROM {_q(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
         return self.db.execute(query, [solution]).fetchone() is not None
 
     def digest(self, stage: str) -> str:
-        """Digest of the stage's cases (features, solution), whatever the order they came in."""
+        """Order-independent digest of the stage's cases (features, solution)."""
         return str(self.db.table("stages").get(self.stage(stage))["digest"])
 
     def cases(self, stage: str, ids: Sequence[int] | None = None) -> Iterator[Case]:
-        """Cases in order of their number: all, or those asked for."""
+        """Cases in order of their numbers: all, or those in `ids`."""
         case_type = self.case_type(stage)
         names = _names(case_type)
         query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
@@ -224,7 +224,7 @@ class Casebase:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One state of the casebase for several reads, whatever others write meanwhile."""
+        """Several reads of the same state of the casebase, even if others write meanwhile."""
         if self.db.conn.in_transaction:
             yield
             return
@@ -238,7 +238,7 @@ class Casebase:
     def vectors(self, stage: str) -> Vectors:
         """The stage as arrays; read once for each state of the casebase."""
         if self.db.conn.in_transaction:
-            # What is not committed may not stay.
+            # Data that is not committed may be rolled back, so it is not cached.
             return self._read_vectors(self.stage(stage))
         with self.reading():
             version = self.write_version
@@ -258,7 +258,7 @@ class Casebase:
         return mapped.mapped(self.path, self.digest(stage), self.write_version, case_type, read)
 
     def with_values(self, vectors: Vectors) -> Vectors:
-        """Vectors of a stage, or of some of its cases, with the values estimated for these."""
+        """Vectors of a stage, or of some of its cases, with the estimated values of these cases."""
         case_type = vectors.case_type
         query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
         rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
@@ -323,7 +323,7 @@ class Casebase:
         return {row[0] for row in self.db.execute(query, [stage])} if self.has_values else set()
 
     def values(self, stage: str) -> list[tuple[int, str, float, float | None]]:
-        """Case, solution, value and its error of all that was estimated for a stage."""
+        """All estimated values of a stage: case, solution, value and standard error."""
         query = (
             f"SELECT case_id, solution, value, error FROM {schema.VALUES} WHERE stage = ? "
             "ORDER BY case_id, solution"
@@ -331,8 +331,7 @@ class Casebase:
         return self.db.execute(query, [stage]).fetchall() if self.has_values else []
 
     def read_public(self, stage: str) -> Cases:
-        """All decisions of a stage, also those whose private features are not known, by the
-        features that everybody sees."""
+        """All decisions of a stage with their public features, including hidden decisions."""
         known = self.read_cases(stage)
         case_type = known.case_type.public
         seen = [place for place, f in enumerate(known.case_type.indexed) if not f.private]
@@ -366,9 +365,9 @@ class Casebase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing; one more `write_version` when something was written.
+        """All writes in the block or none; increments `write_version` if something was written.
 
-        Inside another transaction it is a part of that.
+        Inside another transaction it is a part of that one.
         """
         if not self.writable:
             raise BadValue(f"{self.path} is open for reading only")
@@ -376,8 +375,8 @@ class Casebase:
             yield
             return
         try:
-            # IMMEDIATE takes the write lock at once and so waits for another writer, where a
-            # transaction that began by reading would fail when it comes to write.
+            # IMMEDIATE takes the write lock at once and so waits for another writer; a transaction
+            # that begins with a read would fail at its first write.
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             busy = "another process has been writing to it for a minute; try again later"
@@ -406,7 +405,7 @@ class Casebase:
         step: Iterable[int],
         hashes: int | None = None,
     ) -> None:
-        """Add cases given in columns, inside a transaction; `hashes` if their sum is known."""
+        """Add cases given in columns, inside a transaction; `hashes` is their sum, if known."""
         case_type = self.case_type(stage)
         table = schema.case_table(stage)
         columns = self.insert_cases(case_type, table, features, solution, outcome, record, step)
@@ -425,7 +424,7 @@ class Casebase:
         step: Iterable[int],
         ids: Iterable[int | None] | None = None,
     ) -> list[list[Any]]:
-        """Insert cases into a table, inside a transaction; the columns as they were written."""
+        """Insert cases into a table, inside a transaction; returns the columns as written."""
         columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
         earned = outcomes(outcome)
         names = ["record", "step", *_names(case_type), "solution", "outcome"]
@@ -455,7 +454,7 @@ class Casebase:
         names = ["record", "step", *features, "solution", "outcome"]
         if ids is not None:
             names, given = ["id", *names], [ids, *given]
-        # The stage is written into the statement: binding it to each row would take longer.
+        # The stage is part of the statement, because binding it to each row would take longer.
         self.db.conn.executemany(
             f"INSERT INTO {_q(table)} (stage, {_list(names)}) "
             f"VALUES ('{case_type.stage}', {','.join('?' * len(names))})",
@@ -470,7 +469,7 @@ class Casebase:
         value: Sequence[float],
         error: Sequence[float | None] | None = None,
     ) -> None:
-        """Keep what a solution is estimated to be worth in some cases, inside a transaction."""
+        """Store the estimated values of a solution in some cases, inside a transaction."""
         if solution not in self.case_type(stage).solutions:
             raise NoSuchName("solution", solution, self.case_type(stage).solutions)
         for number, worth in zip(ids, value, strict=True):
@@ -492,7 +491,7 @@ class Casebase:
         )
 
     def put_learned(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array that was learned from the cases, inside a transaction."""
+        """Store an array that was learned from the cases, inside a transaction."""
         body = io.BytesIO()
         np.save(body, array, allow_pickle=False)
         schema.create_learned(self.db)
@@ -502,7 +501,7 @@ class Casebase:
         )
 
     def learned(self, name: str) -> NDArray[Any] | None:
-        """An array that was kept by this name, or None."""
+        """The array stored under this name, or None."""
         if schema.LEARNED not in self.db.table_names():
             return None
         query = f"SELECT body FROM {schema.LEARNED} WHERE name = ?"
@@ -513,7 +512,7 @@ class Casebase:
             array: NDArray[Any] = np.load(io.BytesIO(row[0]), allow_pickle=False)
         except (ValueError, EOFError, TypeError, OSError) as error:
             raise BadValue(
-                f"{self.path} keeps {name!r} that cannot be read ({one_line(error)})"
+                f"the array {name!r} in {self.path} cannot be read ({one_line(error)})"
             ) from None
         return array
 
@@ -537,22 +536,22 @@ class Casebase:
         return found
 
     def has_hidden_solution(self, stage: str, solution: str) -> bool:
-        """Whether a hidden decision has this solution; fast where many have."""
+        """Whether a hidden decision has this solution; fast if many have."""
         query = f"SELECT 1 FROM {schema.HIDDEN} WHERE stage = ? AND solution = ? LIMIT 1"
         found = self.has_hidden and self.db.execute(query, [stage, solution]).fetchone()
         return bool(found)
 
     def source_number(self, name: str, reader: str) -> int:
-        """The number of a source, which is added if it is new, inside a transaction."""
+        """The number of a source, inside a transaction; a new source is added."""
         self.db.execute(
             "INSERT OR IGNORE INTO sources (name, reader) VALUES (?, ?)", [name, reader]
         )
         return int(self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()[0])
 
     def keep_records(self, source: int, records: Sequence[Numbered]) -> int:
-        """Keep records, inside a transaction.
+        """Store records, inside a transaction; returns the first of their consecutive numbers.
 
-        They are numbered in order; returns the first number. They are no longer skipped places.
+        Entries of the table `skipped` for the same places are removed.
         """
         first = self._last_record() + 1
         skipped = "SELECT 1 FROM skipped WHERE source = ? LIMIT 1"
@@ -582,14 +581,14 @@ class Casebase:
             yield numbers, bodies
 
     def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
-        """Keep what was skipped (by ordinal) with its reason, inside a transaction."""
+        """Store skipped places (by ordinal) with their reasons, inside a transaction."""
         self.db.conn.executemany(
             "INSERT INTO skipped (source, ordinal, line, reason) VALUES (?, ?, ?, ?)",
             ((source, ordinal, item.line, item.reason) for ordinal, item in skipped),
         )
 
     def known_places(self, source: str, first: int, last: int) -> tuple[dict[int, bytes], set[int]]:
-        """Ordinals of a source that are there: records with their digests, and skipped places."""
+        """Stored ordinals of a source: records with their digests, and skipped places."""
         where = "source = (SELECT id FROM sources WHERE name = ?) AND ordinal BETWEEN ? AND ?"
         given = [source, first, last]
         records = f"SELECT ordinal, digest FROM {self.records_table} WHERE {where}"
@@ -620,7 +619,7 @@ class Casebase:
         self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
 
     def redefine(self, case_type: CaseType, digest: str) -> None:
-        """Take another definition of a stage over, inside a transaction."""
+        """Replace the definition of a stage, inside a transaction."""
         values = {"case_type": case_type.to_json(), "digest": digest}
         self.db.table("stages").update(case_type.stage, values)
         self._define()
@@ -648,7 +647,7 @@ def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:
 
 
 def _q(name: str) -> str:
-    """A name in SQL. In double quotes SQLite would take a missing column for a text."""
+    """A name quoted for SQL in brackets: SQLite takes an unknown "name" for a string."""
     return f"[{name}]"
 
 

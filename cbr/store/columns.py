@@ -1,4 +1,4 @@
-"""Columns of cases as SQLite gets them."""
+"""Columns of cases converted to values for SQLite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cbr.errors import BadValue
 
 
 def outcomes(column: Iterable[float | None]) -> Iterable[float | None]:
-    """Outcomes as SQLite gets them: None for one that is not known."""
+    """Outcomes as values for SQLite: None for an unknown one."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64:
         found: list[float | None] = column.tolist()
         for place in np.flatnonzero(np.isnan(column)).tolist():
@@ -34,7 +34,7 @@ def _earned(outcome: Any) -> float | None:
 def cells_of(
     case_type: CaseType, name: str, column: Sequence[Value] | NDArray[np.generic]
 ) -> list[Any]:
-    """A column as SQLite gets it: numbers rounded to the float32 that retrieval compares."""
+    """A column as values for SQLite: numbers rounded to the float32 that retrieval compares."""
     if case_type.feature(name).is_number:
         numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
         return numbers
@@ -43,7 +43,7 @@ def cells_of(
 
 
 def open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:
-    """As `cells_of`, with None for a number that is not known."""
+    """As `cells_of`, with None for an unknown number."""
     cells = cells_of(case_type, name, column)
     if case_type.feature(name).is_number:
         for place in np.flatnonzero(~np.isfinite(np.asarray(column, np.float32))).tolist():

@@ -1,4 +1,4 @@
-"""The file that a casebase is: how it comes to be, is known for one, and is connected to."""
+"""The SQLite file of a casebase: how it is created, recognised and opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def damaged(path: Path, error: Exception) -> NotACasebase:
 
 
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Whether the tables of a casebase are there, and what is counted in them are numbers."""
+    """Raise `ValueError` if a table of a casebase is missing, or a counter is not a number."""
     if not case_types:
         raise ValueError("it has no stages")
     wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
@@ -33,11 +33,11 @@ def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]
     if not all(isinstance(count, int) and count >= 0 for count in counted):
-        raise ValueError(f"it counts {counted}")
+        raise ValueError(f"it has the counters {counted}")
 
 
 def verify_stages(case_types: Sequence[CaseType]) -> None:
-    """Whether these can live in one casebase."""
+    """Raise if these case types cannot be stages of one casebase."""
     if not case_types:
         raise BadValue("a casebase needs at least one case type")
     for trait in ("domain", "record"):
@@ -54,13 +54,13 @@ def verify_stages(case_types: Sequence[CaseType]) -> None:
                 other = shared.get(feature.name, feature)
                 if other.private != feature.private or other.is_number != feature.is_number:
                     raise BadValue(
-                        f"feature {feature.name!r} is of another kind in another stage, which "
-                        f"cannot be where decisions may be hidden"
+                        f"feature {feature.name!r} is of another kind in another stage; stages "
+                        f"with hidden decisions share their columns, so rename one"
                     )
 
 
 def verify_is_casebase(path: Path) -> None:
-    """Whether the file says of itself that it is a casebase; looks at its first 100 bytes only."""
+    """Raise if the file is not marked as a casebase; reads its first 100 bytes only."""
     if path.is_dir():
         raise NotACasebase(f"{path} is a folder, not a casebase")
     if path.exists() and not path.is_file():
@@ -79,7 +79,7 @@ def verify_is_casebase(path: Path) -> None:
 
 
 def verify_can_be_made(path: Path) -> None:
-    """Whether a new casebase may be written here."""
+    """Raise if no new casebase can be written here."""
     if path.is_symlink():
         raise BadValue(f"{path} is a link that leads nowhere; remove it, or choose another name")
     for leftover in (Path(f"{path}-wal"), Path(f"{path}-journal")):
@@ -99,8 +99,8 @@ def open_database(path: Path, write: bool) -> Database:
     uri = f"{path.resolve().as_uri()}?mode=ro"
     log = Path(f"{path}-wal")
     if not log.exists():
-        # SQLite cannot make the files it shares with writers here, and without a log there is no
-        # writer: so it may be told that the file does not change.
+        # SQLite cannot create its shared-memory files here. Without a log there is no writer, so
+        # the file can be opened as immutable.
         uri += "&immutable=1"
     return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
 
@@ -113,7 +113,7 @@ def connect(path: Path) -> Database:
 
 @contextmanager
 def new_database(path: Path) -> Iterator[Database]:
-    """A new SQLite file: made under another name, so that it appears complete or not at all."""
+    """A new SQLite file, created atomically: renamed to `path` when it is complete."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     try:
@@ -128,10 +128,10 @@ def new_database(path: Path) -> Iterator[Database]:
 
 
 def _appear(part: Path, path: Path) -> None:
-    """Give a finished file its name, not over another."""
+    """Rename a finished file, without replacing an existing one."""
     try:
         os.link(part, path)
     except FileExistsError:
         raise AlreadyThere(f"{path} exists already; another process made it") from None
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         part.rename(path)

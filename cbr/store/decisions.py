@@ -1,7 +1,8 @@
-"""Decisions as a casebase keeps them: the situation of each, what was done, and what it earned.
+"""Single decisions of a casebase: situation, solution and outcome.
 
-A decision is a case, or one whose private features nobody saw. To ask what others would have done
-in its place, its whole record is left out: what came before and after would give the answer away.
+A decision is a case, or a hidden decision, whose private features are unknown. To predict it from
+the other cases, its whole record is left out, because the decisions before and after would reveal
+the answer.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from cbr.store import schema
 from cbr.store.arrays import Vectors
 from cbr.store.casebase import Casebase
 
-#: Decisions that a sentence lists.
+#: The most decisions that a message lists.
 _MOST = 40
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision of a record; `known` says whether its private features are, as a case's are."""
+    """One decision of a record; `known` is true for a case, false for a hidden decision."""
 
     record: int
     step: int
@@ -33,7 +34,7 @@ class Decision:
 
 
 def decisions_of(base: Casebase, record: int) -> list[Decision]:
-    """All decisions of a record in their order."""
+    """All decisions of a record in order."""
     found = [made for case_type in base.case_types for made in _of_stage(base, case_type, record)]
     return sorted(found, key=lambda made: made.step)
 
@@ -64,7 +65,7 @@ def decision_of(
 
 
 def vectors_without(base: Casebase, stage: str, record: int) -> Vectors:
-    """The stage as arrays, as if this record had never been read."""
+    """The stage as arrays, without the cases of this record."""
     cases = base.read_cases(stage)
     others = cases.record != record
     if not others.any():

@@ -1,4 +1,4 @@
-"""Case types as a casebase keeps them, joined with the functions that only plugins have."""
+"""Stored case types, combined with the definitions and functions of loaded plugins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def case_types_of(domain: str, plugins: Plugins) -> list[CaseType]:
     domains = sorted({case_type.domain for case_type in known.values()})
     if not domain:
         if len(domains) > 1:
-            raise BadValue(f"say which --type to build; there is {', '.join(domains)}")
+            raise BadValue(f"give --type, the type to build; there is {', '.join(domains)}")
         domain = domains[0]
     found = [t for t in known.values() if domain in (t.domain, t.name)]
     if not found:
@@ -35,7 +35,7 @@ def case_types_of(domain: str, plugins: Plugins) -> list[CaseType]:
 
 
 def wished(case_types: Sequence[CaseType], wish: str, plugins: Plugins) -> list[CaseType]:
-    """Case types with the features that ``--features`` asks for."""
+    """Case types with the features selected by ``--features``."""
     return choose_features(case_types, wish, extras_of(plugins))
 
 
@@ -44,11 +44,11 @@ def extras_of(plugins: Plugins) -> list[ExtraFeature]:
 
 
 def types_in(base: Casebase, wish: str, plugins: Plugins) -> list[CaseType]:
-    """The case types of a casebase as its plugins define them now, with the features wished for.
+    """The case types of a casebase as its plugins define them now, with the features in `wish`.
 
-    Without a wish the features stay the ones it has. A wish that names the feature set starts from
-    that set; one that only adds and leaves out starts from what is there, and may bring back a
-    feature of the set.
+    Without `wish` the features stay the same. A wish that names the feature set starts from that
+    set; one that only adds and removes features starts from the present ones, and may add features
+    of the set again.
     """
     known: dict[str, CaseType] = plugins.named("case type")
     current = [_now(t, known.get(t.name), extras_of(plugins)) for t in base.case_types]
@@ -66,7 +66,7 @@ def types_in(base: Casebase, wish: str, plugins: Plugins) -> list[CaseType]:
 
 
 def as_loaded(stored: CaseType, plugins: Plugins) -> CaseType:
-    """A stored case type with the definitions and functions that these plugins have."""
+    """A stored case type with the definitions and functions of these plugins."""
     known: dict[str, CaseType] = plugins.named("case type")
     return _now(stored, known.get(stored.name), extras_of(plugins))
 
@@ -77,7 +77,7 @@ def _now(stored: CaseType, own: CaseType | None, extras: Iterable[ExtraFeature])
     loaded |= {e.feature.name: e.feature for e in extras if e.case_type == stored.name}
     mine = {f.name: f for f in own.features} if own else {}
     features = [(loaded if f.name not in mine else mine).get(f.name, f) for f in stored.features]
-    # A plugin's feature that only shares a column's name is not the one that was built.
+    # A plugin's feature may share the name of a stored column without being the same feature.
     kept = [
         new if new.computed == old.computed else old
         for new, old in zip(features, stored.features, strict=True)
@@ -86,10 +86,10 @@ def _now(stored: CaseType, own: CaseType | None, extras: Iterable[ExtraFeature])
 
 
 def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str]]:
-    """What keeps cases of one definition out of a casebase of another, and what only differs.
+    """Differences between two definitions of a case type, as phrases in two lists.
 
-    Sentences; the first list is about cases that would not fit, the second about similarity,
-    weight, range and meaning, which retrieval reads from the casebase.
+    The first are serious: cases of one do not fit the other. The second concern similarity, weight,
+    range and meaning, which retrieval reads from the casebase.
     """
     serious, slight = [], []
     if list(stored.solutions) != list(wanted.solutions):
@@ -98,7 +98,7 @@ def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str
     others = [f.name for f in wanted.features]
     for name in names:
         if name not in others:
-            serious.append(f"feature {name!r}, which the cases to add have not")
+            serious.append(f"feature {name!r}, which the cases to add do not have")
     for name in others:
         if name not in names:
             serious.append(f"no feature {name!r}, which the cases to add have")
@@ -119,8 +119,8 @@ def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str
 def set_weights(
     base: Casebase, given: GivenWeights, stage: str | None = None, plugins: Plugins | None = None
 ) -> list[str]:
-    """Make weights the defaults of a casebase, in one transaction: of every stage they name, or of
-    one. Returns the stages that they changed.
+    """Make weights the defaults of a casebase, in one transaction: for every stage they name, or
+    for one. Returns the stages whose weights changed.
     """
     with base.transaction():
         stages = [base.stage(stage)] if stage else _stages_of(base, given, plugins)
@@ -141,8 +141,8 @@ def _weighed(stored: CaseType, given: GivenWeights, plugins: Plugins | None) -> 
 
 
 def _stages_of(base: Casebase, given: GivenWeights, plugins: Plugins | None) -> list[str]:
-    """The stages of a casebase that weights name; all where they name none of it, which then says
-    so. Weights that are not by stage need it named."""
+    """The stages of a casebase that weights name. If they name none, all stages, for which the
+    check then raises. Weights that are not by stage need a stage named."""
     read = read_weights(base.case_types[0], given, plugins)
     if not isinstance(read, Weights):
         return base.stages if str(given).startswith("random:") else [base.stage(None)]
@@ -152,9 +152,9 @@ def _stages_of(base: Casebase, given: GivenWeights, plugins: Plugins | None) -> 
 def complete(
     case_type: CaseType, values: Mapping[str, Value], plugins: Plugins
 ) -> dict[str, Value]:
-    """Values, and every feature that follows from them by a plugin that is loaded."""
+    """The values, and every feature that loaded plugins can compute from them."""
     current = as_loaded(case_type, plugins)
-    # What is given stays; a feature that is computed must agree with it.
+    # Given values are kept; a computed feature must agree with them.
     known = {**(current.derive(values, case_type) if current.derive else {}), **values}
     columns: dict[str, Any] = {name: np.array([value]) for name, value in known.items()}
     for feature in current.features:
@@ -179,5 +179,5 @@ def _alike(one: Value, two: Value | None) -> bool:
 def _computed(feature: Feature, columns: Mapping[str, Any]) -> Value | None:
     try:
         return feature.read(np.asarray(feature.of(columns))[0].item())
-    except Exception:  # what it needs is not given, in whatever way the plugin found out
+    except Exception:  # a value that it needs is missing; plugins may raise anything
         return None

@@ -1,8 +1,8 @@
-"""Digests: one number for a set of cases, whatever the order they came in.
+"""Order-independent digests of sets of cases.
 
-Each row is hashed by itself and the hashes are added modulo 2^128. So a digest can be carried
-along while rows are added or removed, and parts made by different workers can be put together.
-It finds drift and damage; it is no signature against somebody who wants a collision.
+Each row is hashed by itself and the hashes are added modulo 2^128. So a digest can be updated
+while rows are added or removed, and the sums of different workers can be added. It detects drift
+and damage; it is not a cryptographic signature.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MODULUS = 1 << 128
 
 
 def record_digest(body: str) -> bytes:
-    """Identity of one record's content."""
+    """The digest of one record's content."""
     return hashlib.blake2b(body.encode("utf-8"), digest_size=12).digest()
 
 
 def add(digest: str, amount: int) -> str:
-    """A digest with the row hashes of `amount` added (or taken away, if negative).
+    """A digest with the sum of row hashes `amount` added (subtracted, if negative).
 
     >>> add(add("", 5), -5)
     '00000000000000000000000000000000'
@@ -40,8 +40,8 @@ def sum_of_rows(
 ) -> int:
     """Sum of the row hashes of cases given in columns: every feature in order, then the solution.
 
-    Numbers count as the 32-bit floats that retrieval compares, so a row hashes alike before it is
-    written and after it is read. A row's hash is two words of 64 bits, into which its cells are
+    Numbers are hashed as the float32 that retrieval compares, so a row has the same hash before it
+    is written and after it is read. A row's hash is two words of 64 bits, into which its cells are
     mixed one after the other.
     """
     import numpy as np
@@ -51,7 +51,7 @@ def sum_of_rows(
     high, low = (np.full(len(columns[-1]), word, np.uint64) for word in _words(salt))
     for column, number in zip(columns, is_number, strict=True):
         if number:
-            # Adding 0 turns -0.0 into 0.0: equal values must hash alike.
+            # Adding 0 turns -0.0 into 0.0: equal values must have the same hash.
             bits = (np.asarray(column, "<f4") + np.float32(0)).view("<u4").astype(np.uint64)
             cells = np.stack([bits, bits])
         else:
@@ -62,7 +62,7 @@ def sum_of_rows(
 
 
 def _words(text: str) -> tuple[int, int]:
-    """Two words of 64 bits that stand for a text: a short one itself, a long one hashed."""
+    """Two words of 64 bits for a text: a short text itself, a long one hashed."""
     given = text.encode("utf-8")
     short = len(given) < 16
     mark = given.ljust(16, b"\0") if short else hashlib.blake2b(given, digest_size=16).digest()
@@ -78,7 +78,7 @@ def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint6
         texts = [str(cell) for cell in texts]
     if max(map(len, texts), default=0) < 16:
         with suppress(UnicodeEncodeError):
-            # Short and plain ones as they are in memory, which is what `_words` gives.
+            # Short ASCII texts as they are in memory: the same words as `_words` returns.
             cells = np.array(texts, "S16")
             return cells.view("<u8").astype(np.uint64).reshape(-1, 2).T
     places: dict[str, int] = {}
@@ -101,7 +101,7 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _total(words: NDArray[np.uint64]) -> int:
-    """Their sum, which 64 bits cannot hold."""
+    """The sum of 128-bit hashes, as an unbounded integer."""
     import numpy as np
 
     half = np.uint64(32)

@@ -1,6 +1,6 @@
-"""Export: a casebase handed on, as tables of cases or as the records they came from.
+"""Export of a casebase: tables of cases, or the records that they came from.
 
-Every file is written under another name first and appears complete.
+Every file is written atomically: it appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Rows = Iterator[Sequence[tuple[Any, ...]]]
 def export(
     path: str | Path, to: str, out: str | Path | None = None, *, plugins: Plugins | None = None
 ) -> dict[str, int]:
-    """Write a casebase as `to`: csv or parquet (a folder with a file for each stage, and one of
-    the hidden decisions), or a case source that can write records (one file).
+    """Write a casebase in the format `to`: csv or parquet (a folder with a file for each stage, and
+    one for the hidden decisions), or a case source that can write records (one file).
 
     Returns the files by name, with the number of rows or records in each.
     """
@@ -42,8 +42,8 @@ def export(
         suffix = writers[to].suffix or f".{to}"
         file = Path(out) if out else base.path.with_suffix(suffix)
         if out is None and file.exists():
-            # It may be the log that the casebase was built from.
-            raise BadValue(f"{file} is there already; name another file with --out")
+            # The existing file may be the log that the casebase was built from.
+            raise BadValue(f"{file} exists already; name another file with --out")
         return {str(file): _records(base, writers[to], file)}
 
 

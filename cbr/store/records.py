@@ -1,9 +1,9 @@
-"""Records: what a case source reads from a file, before cases are made of it.
+"""Case sources, and the records that they read from files.
 
-A source turns a file into a stream of `Record` (something whole: a row, a game) and `Skipped`
-(something that could not be read, with the reason). One that is meant for long files cuts them into
-`Raw` pieces, which its `parse` turns into bodies in worker processes. The case type then turns the
-bodies of records into situations. The casebase keeps the bodies, so features can be computed again
+A source turns a file into a stream of `Record` (a complete unit: a row, a game) and `Skipped`
+(something that could not be read, with the reason). A source for long files cuts them into `Raw`
+pieces, which its `parse` turns into bodies in worker processes. The case type then turns the bodies
+of records into situations. The casebase stores the bodies, so features can be computed again
 without the file.
 """
 
@@ -20,9 +20,9 @@ from cbr.errors import BadValue, PluginFailure
 
 @dataclass(frozen=True)
 class Record:
-    """One thing a source holds, in the domain's neutral form; `line` is where it starts.
+    """One record of a source, in the domain's own format; `line` is where it starts.
 
-    `offset` says how many bytes of the file have been read by then, for the progress bar.
+    `offset` is the number of bytes of the file read so far, for the progress bar.
     """
 
     body: str
@@ -32,7 +32,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Raw:
-    """A record that is cut out of its file but not yet read: `CaseSource.parse` does that."""
+    """A record that is cut out of its file but not yet parsed (`CaseSource.parse`)."""
 
     data: Any
     line: int
@@ -41,7 +41,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A place in a source that gave no record, and why in one sentence."""
+    """A place in a source that contains no usable record, with the reason in one sentence."""
 
     line: int
     reason: str
@@ -49,7 +49,7 @@ class Skipped:
 
 
 class Numbered(NamedTuple):
-    """A record's body with its place in the source, and the digest by which it is known again."""
+    """A record's body with its place in the source, and the digest that identifies its content."""
 
     ordinal: int
     line: int
@@ -62,12 +62,12 @@ class CaseSource:
     """A reader of files for some domains (none named: for every domain whose records are rows).
 
     `can_read(path, head)` decides by the file's name and first bytes (decompressed); it is also
-    true of a file that only goes with another (a list of names, say) and gives nothing itself.
-    `read(path, **options)` streams what the file holds, in a fixed order. Where that is `Raw`,
-    `parse(data)` gives the body of its record, or raises `BadValue` with the reason to skip it.
-    `domain_of(body, options)` says which of the domains a record is for; `identity(path)` what a
-    file is called in a casebase, if that is not its name. `write(bodies, path)` puts records into
-    a file, by default with this `suffix`, and returns how many.
+    true for a file that only accompanies another (such as a list of names) and has no records.
+    `read(path, **options)` yields the content of the file in a fixed order. For `Raw` pieces,
+    `parse(data)` returns the body of the record, or raises `BadValue` with the reason to skip it.
+    `domain_of(body, options)` returns the domain of a record; `identity(path)` the name of a file
+    in a casebase, if that is not the file's name. `write(bodies, path)` writes records to a file,
+    by default with this `suffix`, and returns their number.
     """
 
     name: str
@@ -94,11 +94,11 @@ class CaseSource:
         if isinstance(item, Record):
             return item.body
         if self.parse is None:
-            raise PluginFailure(f"reader {self.name!r} gives raw records and cannot parse them")
+            raise PluginFailure(f"reader {self.name!r} returns raw records but has no parse")
         return self.parse(item.data)
 
     def serves(self, case_types: Sequence[CaseType]) -> bool:
-        if not case_types:  # what is to be built is not known yet
+        if not case_types:  # the type to build is not known yet
             return True
         if self.domains:
             return case_types[0].domain in self.domains

@@ -1,15 +1,15 @@
-"""The tables of a casebase, and the recorded steps by which an older file becomes a current one.
+"""The tables of a casebase, and the migrations of an older file to the current schema.
 
-meta            domain, write_version, selection (the options that decided what is taken in)
+meta            domain, write_version, selection (the build options that selected the decisions)
 stages          a row per stage: its case type as JSON, number of cases, digest
 sources         a row per file (or other origin) that records came from
-<record>s       the records themselves, kept compactly (rows, hands ...)
-skipped         what was not taken in, with source, line and reason
+<record>s       the records themselves in a compact form (rows, hands ...)
+skipped         records that could not be used, with source, line and reason
 cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
-solution_values what solutions of cases are estimated to be worth; only where that was done
-learned         arrays that a plugin learned from the cases; only where one did
-hidden          decisions of which private features are not known, with the others; only where a
-                case type has private features
+solution_values estimated values of solutions in cases; only if there are any
+learned         arrays that a plugin learned from the cases; only if there are any
+hidden          decisions whose private features are unknown, with their public features; only if
+                a case type has private features
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from sqlite_utils import Database, Migrations
 
 from cbr.case import CaseType, Feature
 
-#: Marks the file as a casebase ("CBRe" in ASCII), so that a stranger's database is told apart.
+#: Marks the file as a casebase ("CBRe" in ASCII), to tell it from other SQLite files.
 APPLICATION_ID = 0x43425265
-#: The number of steps below; a file with a higher number was written by a later program.
+#: The number of migrations below; a file with a higher number was written by a later version.
 SCHEMA_VERSION = 1
 
-#: The table of decisions whose private features are not known.
+#: The table of decisions whose private features are unknown.
 HIDDEN = "hidden"
-#: The table of what each solution would have been worth in a case.
+#: The table of estimated values of each solution in a case.
 VALUES = "solution_values"
-#: The table of arrays that plugins keep.
+#: The table of arrays that plugins learned.
 LEARNED = "learned"
 
 MIGRATIONS = Migrations("cbr-casebase")
@@ -59,7 +59,7 @@ def case_table(stage: str) -> str:
 
 
 def create(db: Database, case_types: Sequence[CaseType], selection: str = "") -> None:
-    """Everything a new casebase starts with, in one transaction."""
+    """Create the tables of a new casebase, in one transaction."""
     with db.atomic():
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         MIGRATIONS.apply(db)
@@ -91,12 +91,12 @@ def has_hidden(case_types: Sequence[CaseType]) -> bool:
 
 
 def public_features(case_types: Sequence[CaseType]) -> dict[str, Feature]:
-    """The features that hidden decisions have, of all stages together."""
+    """The public features of all stages together, which hidden decisions have."""
     return {f.name: f for case_type in case_types for f in case_type.features if not f.private}
 
 
 def create_hidden(db: Database, case_types: Sequence[CaseType], table: str) -> None:
-    """The empty table of hidden decisions, under the name given."""
+    """Create the empty table of hidden decisions, under the name given."""
     columns: dict[str, type] = {"id": int, "stage": str, "record": int, "step": int}
     features = public_features(case_types).values()
     columns |= {f.name: float if f.is_number else str for f in features}
@@ -110,7 +110,7 @@ def create_hidden(db: Database, case_types: Sequence[CaseType], table: str) -> N
 
 
 def create_values(db: Database) -> None:
-    """The table of solution values, if it is not there: most casebases have none."""
+    """Create the table of solution values, if it does not exist: most casebases have none."""
     db.table(VALUES).create(
         {"stage": str, "case_id": int, "solution": str, "value": float, "error": float},
         pk=("stage", "case_id", "solution"),
@@ -120,14 +120,14 @@ def create_values(db: Database) -> None:
 
 
 def create_learned(db: Database) -> None:
-    """The table of learned arrays, if it is not there."""
+    """Create the table of learned arrays, if it does not exist."""
     db.table(LEARNED).create(
         {"name": str, "body": bytes}, pk="name", not_null={"body"}, if_not_exists=True
     )
 
 
 def create_cases(db: Database, case_type: CaseType, table: str) -> None:
-    """The empty table of one stage, under the name given."""
+    """Create the empty table of one stage, under the name given."""
     columns: dict[str, type] = {"id": int, "record": int, "step": int}
     columns |= {f.name: float if f.is_number else str for f in case_type.features}
     columns |= {"solution": str, "outcome": float}

@@ -1,7 +1,7 @@
-"""Arrays of a casebase as files that several processes map, so that none has a copy of its own.
+"""Arrays of a casebase as memory-mapped files that several processes share.
 
-They lie in the user's cache (or in CBR_CACHE_DIR), in a folder for the state of a casebase's file.
-Whoever reads it first writes them; when it has changed, what was kept of its former state goes.
+They are in the user's cache folder (or CBR_CACHE_DIR), in a folder for each state of a casebase.
+The first process that reads this state writes them, and removes those of former states.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from cbr.case import CaseType
 from cbr.store.arrays import Estimates, Vectors
 
-#: Whether this process maps what it reads: workers do, and who plays what they play.
+#: Whether this process maps arrays: workers do, and processes that play contests as workers do.
 shared = False
 
 
@@ -30,7 +30,7 @@ def share() -> None:
 
 
 def cache_folder() -> Path:
-    """Where everything lies that can be made again."""
+    """The folder for files that can be created again."""
     folder = os.environ.get("CBR_CACHE_DIR")
     if folder:
         return Path(folder)
@@ -42,9 +42,9 @@ def cache_folder() -> Path:
 def mapped(
     path: Path, digest: str, version: int, case_type: CaseType, read: Callable[[], Vectors]
 ) -> Vectors:
-    """What `read` gives for a stage of the casebase in a file, mapped; as it is where nothing can
-    be kept. `digest` is that of the stage, `version` counts what was written to the casebase:
-    estimated values change that alone."""
+    """The result of `read` for a stage of a casebase file, memory-mapped; unmapped if the cache
+    cannot be written. `digest` is that of the stage, `version` the write version of the casebase:
+    estimated values change only the latter."""
     try:
         file, stage = path.stat(), case_type.stage
         told = [digest, version, case_type.to_json(), file.st_ino, file.st_size, file.st_mtime_ns]
@@ -58,7 +58,7 @@ def mapped(
         return read()
 
 
-#: What is kept: another version of this program keeps something else.
+#: The cached fields, part of the folder's name: another version of `Vectors` has other fields.
 _FIELDS = [field.name for field in dataclasses.fields(Vectors)]
 
 
@@ -99,7 +99,7 @@ def _load(folder: Path, case_type: CaseType, digest: str, beside: Path) -> Vecto
     estimates: dict[str, Any] = {}
     for file in folder.glob("*.npy"):
         array = np.load(file, mmap_mode="r", allow_pickle=False)
-        # A plain array over the mapped file: compiled code knows no other kind.
+        # A plain array over the mapped file, because numba does not support memmap.
         plain = np.frombuffer(array, array.dtype).reshape(array.shape) if array.size else array
         name, dot, part = file.stem.partition(".")
         if dot:

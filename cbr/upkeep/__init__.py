@@ -1,12 +1,12 @@
-"""Upkeep: what comes after a proposal, and the care of a casebase.
+"""Upkeep: revise and retain decisions, and maintain the casebase.
 
-revision           what a decision earned, against what was expected
-retention          keep it as a case, under a rule
+revision           revise: the outcome of a decision compared with the expected outcome
+retention          retain: keep a revised decision as a case, under a rule
 neighbours         the nearest other cases of every case, while cases are removed
-votes              their votes on its solution, as compiled code
-refinement         drop cases that mislead, and cases that add nothing
-competence_model   what the cases of a stage can solve
-soundness          check: is a casebase sound?
+votes              votes of the nearest cases on the solution of a case, as compiled code
+refinement         refine: remove cases that mislead, and cases that are redundant
+competence_model   competence: which cases of a stage the others can solve
+soundness          check: whether a casebase is sound
 """
 
 import lazy_loader

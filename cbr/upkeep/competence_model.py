@@ -1,10 +1,10 @@
-"""Competence: what the cases of a stage can solve (Smyth & Keane 1995).
+"""Competence: which cases of a stage the others can solve (Smyth & Keane 1995).
 
 A case solves another if it is among its k nearest (its own record left out) and has the same
-solution. Its **coverage** is how many cases it solves, its **reachability** by how many it is
-solved; where cases tie for the last of the k places, each counts by its share. A case that no other
-solves is **pivotal**: without it, nothing is known there. A **group** is cases that solve one
-another, directly or through others (Smyth & McKenna 1998): an island of one solution.
+solution. Its **coverage** is the number of cases it solves, its **reachability** the number of
+cases that solve it; where cases tie for the last of the k places, each counts by its share. A case
+that no other solves is **pivotal**: without it, its situation could not be solved. A **group** is a
+set of cases connected by solving one another (Smyth & McKenna 1998), all with one solution.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from cbr.upkeep.neighbours import Neighbours
 
 @dataclass(frozen=True)
 class Row:
-    """The cases of one solution.
+    """Figures for the cases of one solution.
 
-    `predicted`: share whose solution is the commonest among their k nearest (where others are as
-    common, a part of it);
-    `pivotal`: share that no other solves; `idle`: share that solve no other; `coverage` and
-    `most_coverage`: how many a case solves, on average and at most; `groups`, and the cases of the
-    `largest`.
+    `predicted`: share whose solution is the most frequent among their k nearest (ties count in
+    part); `pivotal`: share that no other case solves; `idle`: share that solve no other case;
+    `coverage` and `most_coverage`: how many cases one solves, on average and at most; `groups`: the
+    number of groups; `largest`: the cases of the largest.
     """
 
     solution: str
@@ -58,7 +57,7 @@ def competence(
     progress: Progress | None = None,
     cases: Cases | None = None,
 ) -> Competence:
-    """What the cases of a stage can solve; with `cases`, records are known."""
+    """The competence of a stage. `cases` gives their records; without it each is its own record."""
     near = Neighbours(retriever, k, cases, progress)
     remaining = near.all_cases()
     _, predicted = near.judge_all(remaining)

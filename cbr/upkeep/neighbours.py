@@ -1,8 +1,8 @@
 """The nearest other cases of every case of a stage, while cases are removed.
 
-Each distinct vector has one list of its nearest vectors, found many at a time by the exact index
-and somewhat longer than needed. To count the votes on a case, its list is walked past the cases
-that have been removed. A list that ends too early is made again: longer, or from an index of the
+Each distinct vector has one list of its nearest vectors, found in batches by the exact index and
+somewhat longer than needed. To count the votes on a case, its list is traversed, skipping cases
+that have been removed. A list that is too short is built again: longer, or from an index of the
 remaining cases only.
 
 A case does not vote on itself, and neither do the others of its record, because decisions of one
@@ -25,17 +25,17 @@ from cbr.typing import Floats, Ints, Progress
 from cbr.upkeep import votes
 from cbr.upkeep.votes import SHORT, CaseTable, NeighbourLists, Remaining
 
-#: How many cases a list holds: so many times k, and so many more.
+#: The number of cases in a list: the first number times k, plus the second.
 _SPARE = (4, 20)
-#: Targets for which the index is asked at a time.
+#: Targets for which the index is searched at a time.
 _AT_ONCE = 2000
 
 
 class Neighbours:
-    """Lists of nearest vectors, made when they are needed.
+    """Lists of nearest vectors, built when they are needed.
 
-    A case is named by its place in the order of `Vectors.case_ids`. `progress` is called with the
-    vectors compared, how many are planned so far, and the former again.
+    A case is identified by its index in `Vectors.case_ids`. `progress` is called with the vectors
+    compared, the number planned so far, and the vectors compared again.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Neighbours:
         self.solution = vectors.case_solutions
         self.vector = np.repeat(np.arange(len(vectors)), vectors.cases)
         record = _record_of(vectors, cases)
-        #: Whether other cases than the case itself are left out with it.
+        #: Whether the other cases of a case's record are left out with it.
         self.by_record = record is not None
         if record is None:
             record = np.arange(len(self.vector))
@@ -62,7 +62,7 @@ class Neighbours:
         number, level = np.empty((2, 0), np.int32)
         self.lists = NeighbourLists(first, last, np.zeros(len(vectors), bool), number, level)
         self._used = 0
-        #: How many cases each list was to hold; 0 if it was not made from the pool of today.
+        #: The number of cases requested for each list; 0 if it was not built from the present pool.
         self._asked = np.zeros(len(vectors), np.int64)
         self._pool, self._in_pool = retriever, np.arange(len(vectors))
         self._progress, self._done, self._planned = progress, 0, 0
@@ -75,7 +75,7 @@ class Neighbours:
 
     @property
     def _usual(self) -> int:
-        """How many cases a list is to hold."""
+        """The usual number of cases in a list."""
         return _SPARE[0] * self.k + _SPARE[1]
 
     def vote_arrays(self, remaining: Remaining) -> tuple[NeighbourLists, CaseTable, Remaining, int]:
@@ -83,11 +83,11 @@ class Neighbours:
         return self.lists, self.table, remaining, self.k
 
     def judge(self, cases: Ints, remaining: Remaining) -> tuple[NDArray[np.int8], Floats]:
-        """The verdict of the k nearest remaining others on each case (given by place).
+        """The verdict of the k nearest remaining others on each case (given by index).
 
-        SOLVED if its solution is the commonest or equal first, CONTRADICTED if another is more
-        common, NOTHING if there are no others. And the chance that they predict it: 1 if its
-        solution is the commonest, a half if another is as common, and so on.
+        SOLVED if its solution is the most frequent or tied, CONTRADICTED if another is more
+        frequent, NOTHING if there are no others. Also the chance that they predict it: 1 if its
+        solution is the most frequent, a half if it is tied with another, and so on.
         """
         verdict, chance = np.full(len(cases), SHORT, np.int8), np.zeros(len(cases))
         while len(short := np.flatnonzero(verdict == SHORT)):
@@ -98,19 +98,19 @@ class Neighbours:
         return verdict, chance
 
     def judge_all(self, remaining: Remaining) -> tuple[NDArray[np.int8], Floats]:
-        """The same of every case; all lists are long enough then."""
+        """`judge` for every case, after which all lists are long enough."""
         return self.judge(np.arange(len(self.vector)), remaining)
 
     def need(self, vectors: Ints, remaining: Remaining) -> None:
-        """Make the lists that are not there yet."""
+        """Build the lists that do not exist yet."""
         there = np.zeros(len(self.vectors), bool)
         there[vectors] = True
         self.extend(np.flatnonzero(there & (self.lists.last == 0)), remaining)
 
     def extend(self, vectors: Ints, remaining: Remaining) -> None:
-        """Make lists again that were too short: longer, or without cases that were removed.
+        """Build lists again that were too short: longer, or without cases that were removed.
 
-        A case that is not among those remaining here must not come back later.
+        Cases that are not in `remaining` must not be restored later.
         """
         if not len(vectors):
             return
@@ -153,8 +153,9 @@ class Neighbours:
     def local_sets(self, remaining: Remaining, most: int) -> tuple[Ints, Ints]:
         """Reachability and coverage of each cell, in cases, [m, s] both.
 
-        A case reaches (can be solved by) the cases that are nearer than the nearest one with
-        another solution; a case covers those that reach it. Seen as far as the nearest `most`.
+        The reachable set of a case (those that can solve it) are the cases nearer than the nearest
+        one with another solution; a case covers those in whose reachable sets it is. Only the
+        nearest `most` cases are considered.
         """
         reach, cover = np.zeros_like(remaining.counts), np.zeros_like(remaining.counts)
         pending = inside = np.flatnonzero(remaining.filled)
@@ -176,7 +177,7 @@ class Neighbours:
 
 
 def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> NearestVectors:
-    """The nearest vectors of each target, with so many cases or more."""
+    """The nearest vectors of each target that have at least this many cases together."""
     weights = np.tile(retriever.weights, (len(targets), 1))
     return retriever.nearest(targets, weights, Reach(2.0, fallback=cases))
 
@@ -184,7 +185,7 @@ def nearest(retriever: Retriever, targets: NDArray[np.float32], cases: int) -> N
 def retriever_of_remaining(
     retriever: Retriever, vectors: Vectors, remaining: Remaining
 ) -> Retriever:
-    """A retriever of the remaining cases only."""
+    """A retriever over the remaining cases only."""
     from cbr.retrieval.index.base import Scan
     from cbr.retrieval.index.tree import TreeIndex
 
@@ -207,13 +208,13 @@ def retriever_of_remaining(
 
 
 def _record_of(vectors: Vectors, cases: Cases | None) -> Ints | None:
-    """The record of each case, numbered from 0; None where that is each case by itself."""
+    """The record of each case, numbered from 0; None if each case is its own record."""
     if cases is None:
         return None
     order = np.argsort(cases.ids)
     place = order[np.searchsorted(cases.ids, vectors.case_ids, sorter=order)]
     distinct, record = np.unique(cases.record[place], return_inverse=True)
-    # All cases of one record would leave none to ask.
+    # If all cases are of one record, leaving it out would leave no neighbours.
     return record.reshape(-1) if 1 < len(distinct) < len(record) else None
 
 

@@ -1,25 +1,27 @@
-"""Refine: cases that mislead, and cases that add nothing.
+"""Refine: find cases that mislead, and cases that are redundant.
 
-noise      repeated edited nearest neighbours (RENN; Wilson 1972, Tomek 1976): a case whose k
-           nearest other cases mostly have another solution goes out, again and again until none
-           does.
-bbnr       blame-based noise reduction (Delany & Cunningham 2004): only cases that do harm go. Those
-           that helped to mislead others (their liability) are tried in turn, the most harmful
-           first; one goes if all cases that it helped to solve (its coverage) are solved without
-           it.
-redundant  condensed nearest neighbours (Hart 1968): only the cases stay without which the nearest
-           one would have another solution.
-icf        iterative case filtering (Brighton & Mellish 2002): first as `noise`; then a case goes if
-           it can be solved by more cases (its reachability) than it can solve (its coverage), again
-           and again. A case is solved by those that are nearer than the nearest one with another
-           solution, as far as its 2,000 nearest. What is left lies along the borders between
-           solutions.
+noise      repeated edited nearest neighbours (RENN; Wilson 1972, Tomek 1976): remove each case
+           whose k nearest other cases mostly have another solution, and repeat until none is left.
 
-All only name cases; `Casebase.remove` acts. The last cases of a solution always stay: they are all
-that is known of it. What others say of a case is without its own record, in `noise` and `bbnr` and
-in both accuracies (see `neighbours`); `redundant` and the second part of `icf` are about what
-stands for what, and there records do not count. Cases of one vector with one solution are alike: in
-all methods but `noise`, where they may be of different records, they are judged together.
+bbnr       blame-based noise reduction (Delany & Cunningham 2004): remove only cases that do harm.
+           Cases that contributed to wrong predictions (their liability) are tested in turn, the
+           most harmful first; one is removed if all cases that it helped to solve (its coverage)
+           are solved without it.
+
+redundant  condensed nearest neighbours (Hart 1968): keep only the cases without which the nearest
+           case would have another solution.
+
+icf        iterative case filtering (Brighton & Mellish 2002): first as `noise`; then remove each
+           case that can be solved by more cases (its reachability) than it can solve (its
+           coverage), and repeat. A case is solved by those that are nearer than the nearest one
+           with another solution, among its 2,000 nearest. The remaining cases lie along the borders
+           between solutions.
+
+These functions only list cases; `Casebase.remove` removes them. The last cases of a solution are
+always kept. In `noise`, `bbnr` and both accuracies, the votes on a case exclude its own record (see
+`neighbours`); `redundant` and the second part of `icf` ask whether one case can represent another,
+and there records are ignored. Cases of one vector with one solution are equal and are judged
+together, except in `noise`, where they may be of different records.
 """
 
 from __future__ import annotations
@@ -38,20 +40,21 @@ from cbr.upkeep import votes
 from cbr.upkeep.neighbours import Neighbours
 from cbr.upkeep.votes import CONTRADICTED, Remaining
 
-#: Cases as far as which the second part of `icf` looks for one with another solution.
+#: The number of nearest cases among which `icf` looks for one with another solution.
 _SPHERE = 2000
-#: Up to so many vectors it is quicker to compare with each than to look along a longer list.
+#: Up to this many vectors, comparing with each is faster than building a longer list.
 _FEW = 4000
-#: Cells for which lists are made longer at a time, in `redundant`.
+#: The number of cells whose lists `redundant` extends at a time.
 _AHEAD = 1000
 
 
 @dataclass(frozen=True)
 class Refinement:
-    """What a method would drop: case numbers, and how well the stage predicts before and after.
+    """The cases that a method would drop, by number, and the accuracy before and after.
 
-    Accuracy is over all cases: the share whose solution is commonest (or equal first) among the k
-    nearest cases that are left, without the case itself and, `by_record`, the others of its record.
+    Accuracy is over all cases: the share whose solution is the most frequent (ties count in part)
+    among the k nearest remaining cases, without the case itself and, if `by_record`, the others of
+    its record.
     """
 
     method: str
@@ -107,7 +110,7 @@ def redundant(near: Neighbours) -> Remaining:
         before, at = int(remaining.counts.sum()), 0
         while (at := votes.condense(cells, at, remaining.counts, filled, near.lists)) < len(cells):
             if filled.sum() > _FEW:
-                # The next ones will need it as well, and many at once are quicker.
+                # The following cells will need longer lists as well; a batch is faster.
                 coming = np.unique(cells[at : at + _AHEAD, 0])
                 near.extend(coming[votes.without_neighbours(coming, filled, near.lists)], all_cases)
                 continue
@@ -125,7 +128,7 @@ def redundant(near: Neighbours) -> Remaining:
 
 
 def _nearest_says(retriever: Retriever, vector: int, counts: Ints, filled: Flags) -> Ints:
-    """Cases by solution in the nearest group, [s], by comparing with every vector that remains."""
+    """Cases by solution in the nearest group, [s], found by scoring every remaining vector."""
     remaining = np.flatnonzero(filled)
     target = retriever.vectors.values[vector]
     level = millionths(retriever.score(target, retriever.weights, remaining))
@@ -163,9 +166,9 @@ def refine(
     progress: Progress | None = None,
     cases: Cases | None = None,
 ) -> Refinement:
-    """Which cases of a stage a method would drop.
+    """The cases of a stage that a method would drop.
 
-    With `cases` (`Casebase.read_cases`) it is known which are of one record.
+    `cases` (`Casebase.read_cases`) gives their records; without it each is its own record.
     """
     if method not in METHODS:
         raise NoSuchName("method", method, METHODS)

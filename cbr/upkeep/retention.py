@@ -22,7 +22,7 @@ def always(revision: Revision) -> bool:
 
 
 def novel(revision: Revision, above: float = 0.999) -> bool:
-    """Keep a case unless one like it with the same solution is there already."""
+    """Keep a case unless a retrieved case with the same solution is at least this similar."""
     return revision.most_similar < above
 
 
@@ -53,10 +53,10 @@ def retain(
     record: int | None = None,
     step: int = 0,
 ) -> int | None:
-    """Add the case if the rule keeps it; its number, or None.
+    """Add the case if the rule keeps it; returns its number, or None.
 
-    The case must give every indexed feature. `record` and `step` say which record of the casebase
-    it came from, if it did; features of a case without one are computed anew from those it has.
+    The case must give every indexed feature. `record` and `step` identify its record in the
+    casebase, if it has one; `cbr rebuild` computes features of other cases from those they have.
     """
     case_type, case = base.case_type(stage), revision.case
     missing = [f.name for f in case_type.indexed if f.name not in case.values]
@@ -72,5 +72,5 @@ def retain(
 
 
 def _nothing(feature: Feature) -> Value:
-    """What stands for an unindexed feature that was not given."""
+    """The placeholder for an unindexed feature that was not given."""
     return feature.range[0] if feature.range else feature.values[0] if feature.values else ""

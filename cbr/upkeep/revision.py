@@ -1,7 +1,6 @@
-"""Revise: score a decision by what it earned.
+"""Revise: compare the outcome of a decision with the expected outcome.
 
-The retrieved cases say what a solution could be expected to earn; the difference to what it did
-earn is what there is to learn from it.
+The expected outcome is the mean of the retrieved cases with the same solution.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from cbr.weights import HIGHEST
 
 @dataclass(frozen=True)
 class Revision:
-    """A decision as a case, and what its neighbours had led one to expect.
+    """A decision as a case, and the expectation from its neighbours.
 
-    `expected` is the mean outcome of the retrieved cases with the same solution, None where there
-    is none. `most_similar` is the similarity of the nearest retrieved case with that solution, 0
-    without one.
+    `expected` is the mean outcome of the retrieved cases with the same solution, None if there is
+    none. `most_similar` is the similarity of the nearest retrieved case with that solution, 0 if
+    there is none.
     """
 
     case: Case
@@ -30,14 +29,14 @@ class Revision:
 
     @property
     def surprise(self) -> float | None:
-        """What the decision earned beyond what was expected."""
+        """The outcome minus the expected outcome; None if one of them is unknown."""
         if self.expected is None or self.case.outcome is None:
             return None
         return self.case.outcome - self.expected
 
 
 def revise(retrieved: Retrieved, solution: str, outcome: float | None = None) -> Revision:
-    """The decision for solution `solution` in the retrieved target's situation, and its outcome."""
+    """Revise the decision for `solution` in the situation of the retrieved set's target."""
     solutions = retrieved.case_type.solutions
     if solution not in solutions:
         raise NoSuchName("solution", solution, solutions)

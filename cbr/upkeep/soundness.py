@@ -1,4 +1,4 @@
-"""Check: is a casebase sound? Every finding is a sentence; none means sound."""
+"""Check: whether a casebase is sound. Each finding is a sentence; no finding means sound."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cbr.store.definitions import as_loaded
 
 
 def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
-    """What is wrong with a casebase, in one state of it; an empty list if it is sound."""
+    """Findings about one state of a casebase; an empty list if it is sound."""
     verify_is_casebase(Path(path))
     found: list[str] = []
     try:
@@ -34,13 +34,13 @@ def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
             found.extend(_findings(base, plugins or default_plugins()))
     except NewerSchema:
         raise
-    except Exception as error:  # whatever it is, it is what was asked for
+    except Exception as error:  # any failure is a finding
         found.append(f"it cannot be read to the end: {one_line(error)}")
     return found
 
 
 def _write_log_back(path: Path) -> None:
-    """What a killed process left in its log belongs into the file, if it may be written to."""
+    """Checkpoint the log that a killed process left, if the file is writable."""
     if Path(f"{path}-wal").exists() and os.access(path, os.W_OK):
         Casebase.open(path, write=True).close()
 
@@ -55,20 +55,20 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
             f'AND {column} NOT IN (SELECT id FROM "{other}")'
         ).fetchone()[0]
         if lost:
-            yield f"{lost} rows of {table} point to {other} that are not there"
+            yield f"{lost} rows of {table} refer to {other} that do not exist"
     yield from _lost_values(base)
     yield from _changed_records(base)
     yield from _useless_records(base, plugins)
     for case_type in base.case_types:
         yield from _stage_findings(base, case_type)
     for saved in index_states(base, plugins):
-        if saved.state == "damaged":  # a stale one is only out of use
+        if saved.state == "damaged":  # a stale one is simply not used
             again = f"`cbr index {base.path} --stage {saved.stage} --kind {saved.kind}`"
             yield f"{saved.file} is {saved.state}: {saved.reason}; {again} builds it again"
 
 
 def _lost_values(base: Casebase) -> Iterator[str]:
-    """Values of solutions whose case is not there."""
+    """Estimated values whose case does not exist."""
     for stage in base.stages if base.has_values else ():
         lost = base.db.execute(
             f"SELECT COUNT(*) FROM {schema.VALUES} WHERE stage = ? "
@@ -76,7 +76,7 @@ def _lost_values(base: Casebase) -> Iterator[str]:
             [stage],
         ).fetchone()[0]
         if lost:
-            yield f"{lost} values of solutions are of cases of {stage!r} that are not there"
+            yield f"{lost} values of solutions refer to cases of {stage!r} that do not exist"
 
 
 def index_states(base: Casebase, plugins: Plugins) -> list[State]:
@@ -102,7 +102,7 @@ def _changed_records(base: Casebase) -> Iterator[str]:
 
 
 def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
-    """Records that no longer turn into situations, as far as the domain's plugin is there."""
+    """Records that no longer turn into situations, if the domain's plugin is loaded."""
     known = plugins.named("case type")
     if not all(case_type.name in known for case_type in base.case_types):
         return
@@ -115,7 +115,7 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
 def _wrong_cells(
     case_type: CaseType, columns: list[list[Any]], outcomes: list[Any], ids: list[int]
 ) -> Iterator[str]:
-    """What cannot be in some cases: all at once where they are good, one by one where not."""
+    """Invalid values in some cases: columns are checked at once, and case by case if that fails."""
     stage = case_type.stage
     for feature, column in zip(case_type.features, columns, strict=False):
         if feature.is_number and set(map(type, column)) <= {float, int}:
@@ -140,7 +140,7 @@ def _wrong_cells(
 
 
 def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
-    """Values that are no values of their feature, and a digest that is not that of the cases."""
+    """Invalid values of features, and a count or digest that differs from the cases."""
     stage, cases, total = case_type.stage, 0, 0
     there = set(base.db.table(schema.case_table(stage)).columns_dict)
     for name in sorted({f.name for f in case_type.features} - there):
@@ -153,7 +153,7 @@ def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
     while rows := cursor.fetchmany(10_000):
         *columns, outcomes, ids = (list(column) for column in zip(*rows, strict=True))
         yield from _wrong_cells(case_type, columns, outcomes, ids)
-        with suppress(TypeError, ValueError):  # what is no number has been found above
+        with suppress(TypeError, ValueError):  # invalid numbers are already findings
             total += digest.sum_of_rows(case_type, columns)
         cases += len(rows)
     if cases != base.count(stage):

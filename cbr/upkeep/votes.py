@@ -1,6 +1,6 @@
 """Votes of the nearest cases on the solution of a case, as compiled code.
 
-Everything that walks along the lists of `neighbours` is in this one file, because numba caches
+All functions that traverse the lists of `neighbours` are in this file, because numba caches
 compiled code by file and does not notice when a function of another file has changed.
 """
 
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from cbr.jit import njit
 from cbr.typing import Flags, Ints
 
-#: The verdict of its neighbours on a case; SHORT: its list is too short to tell.
+#: The verdict of its neighbours on a case; SHORT: its list is too short to decide.
 NOTHING, SOLVED, CONTRADICTED, SHORT = 0, 1, 2, 3
 
 
 class NeighbourLists(NamedTuple):
-    """Nearest vectors of each vector: of v ``number[first[v]:last[v]]``, nearest first.
+    """Nearest vectors of each vector: those of v are ``number[first[v]:last[v]]``, nearest first.
 
-    A list holds whole groups of equal similarity (`level`, in millionths); it is `complete` where
-    it has all vectors.
+    A list holds whole groups of equal similarity (`level`, in millionths); it is `complete` if it
+    has all vectors.
     """
 
     first: Ints
@@ -55,7 +55,7 @@ class Remaining(NamedTuple):
     counts: Ints
 
     def drop(self, table: CaseTable, cases: Ints) -> None:
-        """Remove cases, by place."""
+        """Remove cases, by index."""
         self.kept[cases] = False
         np.subtract.at(self.counts, (table.vector[cases], table.solution[cases]), 1)
 
@@ -68,7 +68,7 @@ class Remaining(NamedTuple):
 
 @njit(nogil=True)
 def _own_at(u, r, table):  # type: ignore[no-untyped-def]
-    """Where among the cases of record r those of vector u begin, or would."""
+    """The index in `own` at which the cases of record r and vector u begin, or would begin."""
     low, high = table.own_start[r], table.own_start[r + 1]
     while low < high:
         middle = (low + high) // 2
@@ -79,7 +79,7 @@ def _own_at(u, r, table):  # type: ignore[no-untyped-def]
     return low
 
 
-# In line: to hand it all the arrays costs more than what it does.
+# Inlined, because passing all the arrays costs more than the work itself.
 @njit(nogil=True, inline="always")
 def _own_cases(u, s, r, table, remaining):  # type: ignore[no-untyped-def]
     """How many remaining cases of record r have vector u and solution s."""
@@ -96,8 +96,8 @@ def _count_votes(case, lists, table, remaining, k, votes, tied):  # type: ignore
     """Count the votes of the k nearest others on a case: fills `votes` [s].
 
     Returns (parts, end, edge, room). A whole vote counts `parts`; 0 parts: the list is too short.
-    The list was walked up to `end`. The group from `edge` on may cross the cap: its cases, `tied`
-    [s], share the `room` that is left, as in `ranking.capped`.
+    The list was traversed up to `end`. The group from `edge` on may cross the cap: its cases,
+    `tied` [s], share the `room` that is left, as in `ranking.capped`.
     """
     v, r = table.vector[case], table.record[case]
     votes[:] = 0
@@ -142,8 +142,8 @@ def _verdict_of(votes, solution):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def judge(cases, lists, table, remaining, k):  # type: ignore[no-untyped-def]
-    """The verdict on each case, and the chance that its solution is drawn from those that are most
-    common among its nearest."""
+    """The verdict on each case, and the probability that a random choice among the most frequent
+    solutions of its nearest cases is its own."""
     votes, tied = _vote_buffers(remaining)
     verdict, chance = np.empty(len(cases), np.int8), np.zeros(len(cases))
     for i in range(len(cases)):
@@ -163,7 +163,7 @@ def add_local_sets(targets, start, number, level, counts, end, reach, cover):  #
         for s in range(counts.shape[1]):
             if not counts[v, s]:
                 continue
-            stop, at = start[q], start[q]  # the sphere ends before the group with another solution
+            stop, at = start[q], start[q]  # the local set ends before a group with another solution
             clear = True
             while clear and at < start[q + 1]:
                 stop, here = at, level[at]
@@ -224,8 +224,8 @@ def _root(group, cell):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def condense(cells, at, counts, filled, lists):  # type: ignore[no-untyped-def]
-    """Add cells in turn whose nearest have another solution; stops where a list has no remaining
-    case.
+    """Add each cell whose nearest remaining cases mostly have another solution, in turn; stops at a
+    list without a remaining case.
 
     A complete list always has one, because a case of each solution remains.
     """
@@ -263,7 +263,8 @@ def without_neighbours(vectors, filled, lists):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def blame(verdict, lists, table, remaining, k):  # type: ignore[no-untyped-def]
-    """How many cases each cell helps to mislead, [m * s]; and which it helps to solve, in pairs."""
+    """The number of wrong predictions each cell contributes to, [m * s]; and the cases that it
+    helps to solve, as pairs (cell, case)."""
     votes, tied = _vote_buffers(remaining)
     counts, solutions = remaining.counts, len(votes)
     liability = np.zeros(counts.size, np.int64)
@@ -288,8 +289,8 @@ def blame(verdict, lists, table, remaining, k):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def edit(order, at, start, covered, lists, table, remaining, k):  # type: ignore[no-untyped-def]
-    """Remove cells in turn, from `at` on, where all cases that they cover stay solved; stops early
-    where a list is too short.
+    """Remove each cell, from `at` on, if all cases that it covers stay solved without it; stops
+    early at a list that is too short.
 
     Cell c covers the cases ``covered[start[c]:start[c + 1]]``. Returns the place reached, and the
     vector whose list is too short or -1.

@@ -278,7 +278,7 @@ class TestFiles:
 
         head, row, *_ = CARS_CSV.read_text().splitlines()
         (tmp_path / "two.csv").write_text(f"{head},price\n{row},7\n")
-        with pytest.raises(EmptyStage, match="line 1: column 'price' stands twice"):
+        with pytest.raises(EmptyStage, match="line 1: column 'price' appears twice"):
             build([tmp_path / "two.csv"], tmp_path / "two.db", "car")
         assert not (tmp_path / "two.db").exists()
 
@@ -394,7 +394,7 @@ class TestOutFiles:
         for _ in range(2):
             assert cbr("learn-weights", cars_db, "--steps", "2", "--out", out).code == 0
         out.write_text("mine")
-        assert "is no weights file" in cbr("learn-weights", cars_db, "--out", out).err
+        assert "is not a weights file" in cbr("learn-weights", cars_db, "--out", out).err
         assert out.read_text() == "mine"
 
 
@@ -406,7 +406,7 @@ class TestOptions:
             (["evaluate", "--folds", "2", "--last", "0.3"], "split in one way"),
             (["evaluate", "--folds", "500"], "500 folds of 400 records; give 2 to 400"),
             (["query", *QUERY, "--allow", ","], "names no solution"),
-            (["query", "--case", '{"price": 1, "price": 2}'], "stands twice"),
+            (["query", "--case", '{"price": 1, "price": 2}'], "is given twice"),
             (["query", "--record", "9" * 22], "less than or equal to"),
         ],
     )

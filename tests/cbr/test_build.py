@@ -194,7 +194,7 @@ def test_limit_and_delimiter(make) -> None:
 
 def test_types_are_found_by_name(plugins: Plugins) -> None:
     assert [t.name for t in case_types_of("car", plugins)] == ["car"]
-    with pytest.raises(BadValue, match="say which --type"):
+    with pytest.raises(BadValue, match="give --type"):
         case_types_of("", plugins)
     with pytest.raises(NoSuchName, match="'cars'; did you mean 'car'"):
         case_types_of("cars", plugins)
@@ -297,7 +297,7 @@ class TestADomainThatBreaksItsWord:
 
     def test_one_that_invents_a_stage(self) -> None:
         batch = Batch({"x": np.zeros(1)}, ["buy"], [0.0], [0], [0])
-        with pytest.raises(PluginFailure, match="stage 'boat', which was not asked for"):
+        with pytest.raises(PluginFailure, match="stage 'boat', which is not being built"):
             prepare(["body"], self.types(lambda bodies, types: Situated({"boat": batch})))
 
 
@@ -430,7 +430,7 @@ def cost(cars):
     @pytest.mark.parametrize(
         ("formula", "says"),
         [
-            ('cars["colour"]', "'cost' asks for column 'colour'; there is age, "),
+            ('cars["colour"]', "'cost' needs column 'colour'; there is age, "),
             ('cars["price"][:3]', r"shape \(3,\) for 400"),
             ("1 / 0", "'cost' failed: ZeroDivisionError"),
             (

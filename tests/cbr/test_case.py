@@ -21,7 +21,7 @@ TYPE = CaseType("thing", [X, COLOUR, NOTE], ["a", "b"], feature_set="plain")
         (dict(name="x", range=(3, 3)), "low < high"),
         (dict(name="x", range=(0, float("inf"))), "finite"),
         (dict(name="x", range=(0, 1), values=("a",)), "give one"),
-        (dict(name="x", values=("a", "a")), "repeat"),
+        (dict(name="x", values=("a", "a")), "must be distinct"),
         (dict(name="x"), "text"),
         (dict(name="x", range=(0, 1), weight=-1), "0 or more"),
         (dict(name="x", range=(0, 1), weight=float("nan")), "0 or more"),

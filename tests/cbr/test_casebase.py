@@ -247,7 +247,7 @@ def test_migrations_are_recorded_and_applied_once(
         ("UPDATE cases_thing SET x = 9e999 WHERE id = 1", "finite"),
         ("UPDATE cases_thing SET c = 'z' WHERE id = 1", "one of p, q"),
         ("UPDATE cases_thing SET solution = 'maybe' WHERE id = 1", "solution 'maybe'"),
-        ("UPDATE cases_thing SET record = 12 WHERE id = 1", "not there"),
+        ("UPDATE cases_thing SET record = 12 WHERE id = 1", "do not exist"),
         ("DELETE FROM _sqlite_migrations", "schema steps"),
         ("ALTER TABLE cases_thing RENAME COLUMN x TO y", "no column 'x'"),
     ],

@@ -171,7 +171,7 @@ class TestQuery:
         (["info", "newer.db"], "newer.db has schema version 99"),
         (["query", "cars.db", "--case", "prize=1"], "no feature 'prize'; did you mean 'price'?"),
         (["query", "cars.db", "--case", "price"], "'price' in --case is not NAME=VALUE"),
-        (["query", "cars.db", "--case", "price=1,price=2"], "'price' stands twice"),
+        (["query", "cars.db", "--case", "price=1,price=2"], "'price' is given twice"),
         (["query", "cars.db", "--case", "price=nan"], "price is 'nan'; it must be a finite number"),
         (["query", "cars.db", "--case", "price=dear"], "price is 'dear', not a number"),
         (["query", "cars.db", "--case", "fuel=coal"], "fuel is 'coal'; it must be one of petrol"),
@@ -222,7 +222,7 @@ class TestQuery:
         (["query", "cars.db", "--case", "age=1", "--show", "0"], "See `cbr query --help`."),
         (
             ["query", "cars.db", "--case", "age=1", "--case", "age=2"],
-            "'age' stands twice in --case",
+            "'age' is given twice in --case",
         ),
         (["query", "cars.db", "--case", "age=1_0"], "age is '1_0', not a number"),
         (["query", "cars.db", "--case", "age=1", "--weights", "age=1e300"], "at most 1e+100"),
@@ -232,11 +232,11 @@ class TestQuery:
             ["query", "cars.db", "--case", "age=1", "--weights", "deep.json"],
             "deep.json is not JSON",
         ),
-        (["query", "cars.db", "--case", "age=1", "--weights", "twice.json"], "stands twice"),
+        (["query", "cars.db", "--case", "age=1", "--weights", "twice.json"], "is given twice"),
         (["info", "x" * 300 + ".db"], "File name too long"),
         (
             ["build", "cars.csv", "--type", "car", "--features", "default,default"],
-            "must stand first",
+            "must be first",
         ),
     ],
 )

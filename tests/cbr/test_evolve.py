@@ -295,7 +295,7 @@ class TestArenas:
         answer = cbr("evolve", cars_db, "--arena", "broken?loud=1", "--out", tmp_path / "w.json",
                      *with_arenas)  # fmt: skip
         assert answer.code == 2
-        assert "arena 'broken' has no options, so 'loud' is none of them" in answer.err
+        assert "arena 'broken' has no options; leave out 'loud'" in answer.err
 
     def test_a_contest_is_checked(self) -> None:
         good = Contest(lambda weights, blocks, seed: np.ones((len(weights), blocks)) * seed)
@@ -465,10 +465,10 @@ class TestRuns:
         words = [*QUICK, *ROBUST_QUICK, "--out", out, *with_arenas]
         assert cbr("evolve", cars_db, *words).code == 0
         for more, sentence in (
-            ([], "w.run.db is there already; --resume goes on with it, or name another"),
-            (["--resume", "--seed", 1], "was begun with seed 0, not 1;"),
-            (["--resume", "--objective", "worst"], "begun with objective 'mean', not 'worst'"),
-            (["--resume", "--runs", 2], "was begun with runs of plan 1, not 2;"),
+            ([], "w.run.db exists already; --resume continues it, or name another"),
+            (["--resume", "--seed", 1], "was started with seed 0, not 1;"),
+            (["--resume", "--objective", "worst"], "started with objective 'mean', not 'worst'"),
+            (["--resume", "--runs", 2], "was started with runs of plan 1, not 2;"),
         ):
             answer = cbr("evolve", cars_db, *words, *more)
             assert answer.code == 2
@@ -480,7 +480,7 @@ class TestRuns:
             base.add("car", {k: [v] for k, v in case.items()}, ["buy"], [None], [None], [0])
         answer = cbr("evolve", cars_db, *words, "--resume")
         assert answer.code == 2
-        assert "was begun with car of casebase" in answer.err
+        assert "was started with car of casebase" in answer.err
 
     def test_several_arenas(self, cbr, cars_db, with_arenas, tmp_path) -> None:
         both = ["--arena", "other", "--population", 8, "--generations", 6, *with_arenas,
@@ -564,7 +564,7 @@ class TestBadInput:
         question = ((1, 1, 0), asked, np.ones((1, 1, 3)))
         with RunFile.create(tmp_path / "r.db", {}) as run:
             run.keep([question], None, 1.0)
-            with pytest.raises(BadValue, match="another process goes on with"):
+            with pytest.raises(BadValue, match="another process is continuing"):
                 run.keep([question], None, 1.0)
 
     def test_what_is_no_run_file(self, cbr, cars_db, tmp_path) -> None:
@@ -659,7 +659,7 @@ def test_a_worker_that_dies_is_named(cars_db, plugins, tmp_path) -> None:
             raise BrokenExecutor
 
     plan = GENETIC.changed({"generations": 1})
-    with pytest.raises(CbrError, match="--resume goes on from the last generation"):
+    with pytest.raises(CbrError, match="--resume continues from the last generation"):
         evolve(cars_db, plan, run=tmp_path / "r.db", arenas=["accuracy"], pool=Broken())
 
 

@@ -238,15 +238,13 @@ def test_recall_counts_cases_and_takes_any_that_ties() -> None:
 def test_other_weights_are_refused(cars, kind: str) -> None:
     case = dict(cars.cases("car", [1]).__next__().values)
     case = {name: case[name] for name in case if cars.case_type("car").feature(name).indexed}
-    with pytest.warns(UserWarning, match=f"{kind} is built for this once; `cbr index .* saves it"):
+    with pytest.warns(UserWarning, match=f"{kind} is built in memory only; `cbr index .* saves it"):
         mine = retriever_of(cars, "car", index=kind)
     assert mine(case).cases >= 1
     for asked in (case | {"age": 3}, {"age": 3}):
         other = dataclasses.replace(mine, weights=mine.weights * [1, 2, 1, 1, 1, 1])
         given = other if len(asked) > 1 else mine
-        with pytest.raises(
-            BadValue, match=f"the {kind} index of 'car' is laid out for the weights"
-        ):
+        with pytest.raises(BadValue, match=f"the {kind} index of 'car' is built for the weights"):
             given(asked)
     # Only proportions matter.
     assert dataclasses.replace(mine, weights=mine.weights * 7)(case).cases >= 1
@@ -379,7 +377,7 @@ def test_an_index_for_other_weights(cbr, things: Path) -> None:
     assert cbr(*query, "--weights", "x=3").code == 0
     refused = cbr(*query)
     assert refused.code == 2
-    assert "is laid out for the weights x=3,y=1" in refused.err
+    assert "is built for the weights x=3,y=1" in refused.err
     assert cbr("info", things, "--json").json["indices"][0]["weights"] == {"x": 3, "y": 1}
 
 

@@ -144,7 +144,7 @@ class TestValues:
         base.db.execute("UPDATE solution_values SET case_id = 77 WHERE case_id = 2")
         base.db.conn.commit()
         [finding] = check(base.path)
-        assert "1 values of solutions are of cases of 'made' that are not there" in finding
+        assert "1 values of solutions refer to cases of 'made' that do not exist" in finding
 
     def test_values_of_nothing_are_refused(self, base) -> None:
         with base.transaction():

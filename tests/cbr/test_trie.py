@@ -147,7 +147,7 @@ def test_a_measure_that_does_not_fall_as_said_is_named() -> None:
     wrong = Similarity("wrong", MEASURES[3].function, falls=True)
     measures = [*MEASURES[:3], wrong, MEASURES[4]]
     bound = [m.bind(f) for m, f in zip(measures, FEATURES, strict=True)]
-    with pytest.raises(PluginFailure, match="'wrong' is said to fall with distance, and rises"):
+    with pytest.raises(PluginFailure, match="'wrong' is declared to fall with distance, but rises"):
         TreeIndex(made(2_000), bound)
 
 

@@ -90,8 +90,8 @@ class TestNames:
         ("given", "says"),
         [
             ('cbr.Weights({"car": {}}, "car")', "which is no weight set"),
-            ('cbr.Weights({"car": {}}, called="So So")', "'So So' must be called lower-case"),
-            ('cbr.Weights({"price": 3}, called="flat")', "weights 'flat' must be by stage"),
+            ('cbr.Weights({"car": {}}, called="So So")', "'So So' must be lower-case"),
+            ('cbr.Weights({"price": 3}, called="flat")', "'flat' must be a mapping by stage"),
             ("{}, 3", "which is no weight set"),
         ],
     )
@@ -140,7 +140,7 @@ class TestRandom:
 
     def test_a_seed_is_a_whole_number(self) -> None:
         for text in ("random:", "random:x", "random:1.5"):
-            with pytest.raises(BadWeights, match="is no whole number; write random:7"):
+            with pytest.raises(BadWeights, match="is not a whole number; write random:7"):
                 weights_of(FLOP, text)
 
 

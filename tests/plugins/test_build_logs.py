@@ -255,7 +255,7 @@ class TestHostileArchives:
         [
             ("/abs.phhs", {}, "leads out of the archive"),
             ("../up.phhs", {}, "leads out of the archive"),
-            ("ok.phhs", {}, "another of this name"),
+            ("ok.phhs", {}, "an earlier member has the same name"),
             (
                 "link.phhs",
                 {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd", "size": 0},
@@ -642,7 +642,7 @@ class TestBadInput:
 
     def test_an_option_that_nobody_takes_is_said(self, tmp_path: Path, log: Path) -> None:
         report = build([log], tmp_path / "m.db", options={"delimiter": ";"})
-        assert "--delimiter is for the reader table, which read nothing here" in report.notes
+        assert "--delimiter is for the reader table, which read no file here" in report.notes
 
     def test_a_bad_place_to_write_is_found_at_once(self, tmp_path: Path, log: Path) -> None:
         with pytest.raises(BadValue, match="is no folder"):

@@ -1,4 +1,4 @@
-"""``cbr query``: what the cases say of a situation, or of a decision that the casebase holds."""
+"""``cbr query``: retrieval and a proposal for a situation, or for a decision of the casebase."""
 
 from __future__ import annotations
 

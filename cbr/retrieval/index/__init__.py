@@ -1,11 +1,11 @@
-"""Indices: which vectors can be among the nearest, without looking at each.
+"""Indices: candidates for the nearest vectors, found without scoring every vector.
 
-base          what an index is, how far it must look, and the scan that looks at everything
+base          the interface of an index, its reach, and the scan over all vectors
 tree          the exact index: a tree over the features
-tree_search   the search in it, as compiled code
-embedding     vectors as points whose inner product is nearly their similarity
+tree_search   the search in this tree, as compiled code
+embedding     vectors as points whose inner product approximates the similarity
 faiss         FAISS indices over these points
-saved         an index in a file beside the casebase, used only while it fits the cases
-kinds         the kinds of index that the engine brings, by name
-quality       how much of the true retrieved set an index finds, and how long it takes
+saved         indices saved beside the casebase, used only while they match the cases
+kinds         the engine's kinds of index, by name
+quality       recall and query time of an index, against the true retrieved set
 """

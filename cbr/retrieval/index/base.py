@@ -1,7 +1,7 @@
-"""Indices: which vectors can be among the nearest, without looking at each.
+"""The interface of an index, its reach, and the scan over all vectors.
 
-An index is always made from the casebase and never trusted further than that: it only proposes
-candidates, and the engine scores them exactly.
+An index is derived from the casebase. It only proposes candidates for the nearest vectors; the
+engine scores them exactly.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a retrieval policy looks: at all cases more similar than `above`, but no more than
-    the nearest `cap` of them; if there is none, at the nearest `fallback`. The default is
-    everything."""
+    """The part of a ranking that a retrieval policy needs: all cases more similar than `above`, at
+    most the nearest `cap` of them; if there are none, the nearest `fallback`. The default is the
+    whole ranking."""
 
     above: float = -1.0
     cap: float = float("inf")
@@ -38,10 +38,10 @@ class Reach:
 
 
 class NearestVectors(NamedTuple):
-    """Vectors for some targets, nearest first; target i has those from ``start[i]`` on.
+    """Vectors for some targets, nearest first; those of target i begin at ``start[i]``.
 
-    `share` is how much of each vector the reach includes: where the cap cuts through vectors of one
-    similarity, they have room for a part of their cases.
+    `share` is the part of each vector's cases within the reach: it is below 1 where vectors of
+    equal similarity cross the cap.
     """
 
     start: Ints
@@ -51,7 +51,7 @@ class NearestVectors(NamedTuple):
 
 
 def joined(parts: Sequence[NearestVectors]) -> NearestVectors:
-    """What was found for some targets, and then for others."""
+    """The results for several groups of targets, concatenated."""
     import numpy as np
 
     if len(parts) == 1:
@@ -69,7 +69,7 @@ class Index(Protocol):
     def candidates(
         self, targets: NDArray[np.float32], weights: Floats, reach: Reach
     ) -> Sequence[Ints]:
-        """For each target the vectors that `reach` may include, by number, in any order.
+        """For each target the numbers of the vectors that may be within `reach`, in any order.
 
         `targets` [q, d] holds codes as `Vectors.values` does; each row of `weights` [q, d] sums to
         more than 0.
@@ -79,9 +79,9 @@ class Index(Protocol):
 
 @dataclass(frozen=True)
 class IndexKind:
-    """A kind of index that a plugin offers: its name, and what builds one from a stage.
+    """A kind of index that a plugin offers: its name, and the function that builds one.
 
-    `build(vectors, measures, **parameters)` gets the arrays and the measure of each feature.
+    `build(vectors, measures, **parameters)` gets a stage's arrays and the measure of each feature.
     """
 
     name: str

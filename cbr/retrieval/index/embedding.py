@@ -1,14 +1,15 @@
-"""Embeddings: vectors as points whose inner product is, nearly, the similarity of two cases.
+"""Embeddings: vectors as points whose inner product approximates the similarity of two cases.
 
-Each feature is compared at anchors: all its values where they are few or words, else some that lie
-evenly among the vectors. A vector is written by the anchors between which its values lie, a target
-by its similarity to every anchor. Multiplied with the weights on the target's side, the inner
-product is the weighted similarity: exactly where the anchors are all values, whatever the measure,
-and interpolated elsewhere. So the vectors need know neither weights nor measures (`spread_out`).
+Each feature is compared at anchors: all its values if they are few or words, else some values at
+even quantiles of the vectors. A vector is represented by interpolation between the anchors around
+its values, a target by its similarity to every anchor times the weight of the feature. Their inner
+product is the weighted similarity: exact where every value is an anchor, whatever the measure, and
+interpolated elsewhere. So the points of vectors depend on neither weights nor measures
+(`spread_out`).
 
-Graphs and clusters need points that lie close together where cases are alike. For one set of
-weights the similarities among the anchors are taken apart into their main directions, and points
-have a few of those (`compressed`).
+Graphs and clusters need points that are close together if cases are similar. For one set of
+weights, the matrix of similarities among the anchors is decomposed into eigenvectors, and points
+are coordinates along the main ones (`compressed`).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from cbr.typing import Floats
 
 Points = NDArray[np.float32]
 
-#: Vectors that are spread over all anchors at a time, and by which directions are judged.
+#: Vectors that are spread over all anchors at a time, and from which main directions are estimated.
 _AT_A_TIME = 16_384
-#: Directions of a feature whose strength is below this part of its strongest are noise.
+#: Directions whose eigenvalue is below this part of the feature's largest are left out as noise.
 _NOISE = 1e-6
 
 
@@ -41,7 +42,7 @@ class Anchors:
 
     @classmethod
     def choose(cls, vectors: Vectors, few: int, many: int) -> Anchors:
-        """All values of a feature that has up to `few`, or is a category; `many` of the others."""
+        """All values of a category or of a feature with up to `few` values, else `many` of them."""
         words = [not feature.is_number for feature in vectors.case_type.indexed]
         values = []
         for word, (distinct, of_vector) in zip(words, vectors.columns, strict=True):
@@ -53,11 +54,12 @@ class Anchors:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Where the anchors of each feature begin when all stand in one row, and where they end."""
+        """Offsets of each feature's anchors in the concatenation of all, and the total number."""
         return [0, *np.cumsum([len(values) for values in self.values]).tolist()]
 
     def spread(self, values: NDArray[np.float32]) -> Points:
-        """Vectors [n, d] over all anchors [n, a]: each value shared by the two it lies between."""
+        """Vectors [n, d] as weights of all anchors [n, a]: each value is interpolated between the
+        two anchors around it."""
         out = np.zeros((len(values), self.ends[-1]), np.float32)
         row = np.arange(len(values))
         for place, (anchors, begin) in enumerate(zip(self.values, self.ends, strict=False)):
@@ -83,8 +85,8 @@ class Anchors:
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Vectors and targets as points; `of_vector` and `of_target` [a, dimensions] lead from anchors
-    to points, and are missing where the anchors themselves are the dimensions."""
+    """Vectors and targets as points. `of_vector` and `of_target` [a, dimensions] map anchors to
+    points; None if the anchors themselves are the dimensions."""
 
     anchors: Anchors
     of_vector: Points | None = None
@@ -107,7 +109,7 @@ class Embedding:
     def targets(
         self, measures: Sequence[Bound], targets: NDArray[np.float32], weights: Floats
     ) -> Points:
-        """Points of targets [q, d]; `weights` [q, d] count where the embedding has none in it."""
+        """Points of targets [q, d]; `weights` [q, d] are used if the embedding includes none."""
         similar = self.anchors.similarities(measures, targets)
         if self.of_target is None:
             relative = weights / weights.sum(axis=1, keepdims=True)
@@ -124,7 +126,8 @@ def spread_out(vectors: Vectors, few: int, many: int) -> Embedding:
 def compressed(
     vectors: Vectors, measures: Sequence[Bound], weights: Floats, many: int, dimensions: int
 ) -> Embedding:
-    """An embedding for one set of weights, in which squared distance is twice what is lost."""
+    """An embedding for one set of weights, in which the squared distance of two points is about
+    twice the loss of similarity."""
     anchors = Anchors.choose(vectors, many, many)
     whole = weights / weights.sum()
     blocks = [
@@ -133,7 +136,7 @@ def compressed(
     ]
     of_vector = _along([block for block, _ in blocks])
     of_target = _along([block for _, block in blocks])
-    # Features go together, so the vectors fill far fewer directions than their features have.
+    # Features are correlated, so the vectors span far fewer directions than their features.
     some = np.random.default_rng(0).integers(0, len(vectors), min(len(vectors), _AT_A_TIME))
     points = anchors.spread(vectors.values[some]) @ of_vector
     _, main = np.linalg.eigh(points.T.astype(np.float64) @ points)
@@ -142,9 +145,10 @@ def compressed(
 
 
 def _directions(bound: Bound, anchors: Points, weight: float) -> tuple[Floats, Floats]:
-    """Anchors of one feature as points, and what leads from similarities to them to a point.
+    """Anchors of one feature as points, and the matrix that maps similarities to them to a point.
 
-    A measure need not be symmetric, nor come from distances: what is not is left out.
+    A measure need be neither symmetric nor positive definite: only its symmetric part and positive
+    eigenvalues are kept.
     """
     similar = bound.grid(anchors, anchors)
     strength, direction = np.linalg.eigh((similar + similar.T) / 2)
@@ -154,7 +158,7 @@ def _directions(bound: Bound, anchors: Points, weight: float) -> tuple[Floats, F
 
 
 def _along(blocks: Sequence[Floats]) -> Floats:
-    """Blocks along the diagonal of one matrix."""
+    """A block-diagonal matrix."""
     out = np.zeros((sum(len(b) for b in blocks), sum(b.shape[1] for b in blocks)))
     row = column = 0
     for block in blocks:

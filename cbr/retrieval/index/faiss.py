@@ -1,8 +1,8 @@
-"""FAISS indices: near vectors among very many, found without comparing each.
+"""FAISS indices: approximate search for near vectors among very many.
 
-They propose candidates, and these are scored exactly; what they can do is miss some. The flat one
-looks at every vector and serves any weights. The graph (`hnsw`) and the clusters (`ivf`) look at
-few; they are laid out for one set of weights and refuse others.
+They propose candidates, which are scored exactly; they may miss some. The flat index compares every
+vector and serves any weights. The graph (`hnsw`) and the clusters (`ivf`) compare few vectors; they
+are built for one set of weights and refuse others.
 """
 
 from __future__ import annotations
@@ -24,54 +24,54 @@ from cbr.retrieval.scoring import Scorer
 from cbr.store.arrays import Vectors
 from cbr.typing import Flags, Floats, Ints
 
-#: What an index of each kind is built with, where nothing else is said. 0: by size.
+#: Default parameters of each kind of index; 0: chosen by size.
 USUAL: Mapping[str, Mapping[str, int]] = {
     "faiss-flat": {"few": 64, "anchors": 32},
     "faiss-hnsw": {"dimensions": 0, "links": 32, "effort": 80},
     "faiss-ivf": {"dimensions": 0, "lists": 0, "bits": 8},
 }
-#: Anchors of a feature where they do not become dimensions themselves.
+#: Anchors of a feature in a compressed embedding.
 _ANCHORS = 128
-#: Dimensions up to so many vectors: the closer they lie, the finer points must tell them apart.
+#: (vectors up to, dimensions): the denser the vectors, the more precise points must be.
 _DIMENSIONS = ((300_000, 48), (3_000_000, 64), (float("inf"), 96))
-#: Clusters at most: finding the cluster of each vector takes longest when ten million are added.
+#: The most clusters: assigning ten million vectors to clusters takes most of the building time.
 _LISTS = 4096
-#: Clusters that are searched, at least.
+#: The fewest clusters that are searched.
 _PROBES = 16
-#: Vectors in them for each that is to be fetched, at least.
+#: The fewest vectors in the searched clusters, for each vector to fetch.
 _LOOKED_AT = 16
-#: Vectors in a cluster, at least.
+#: The fewest vectors in a cluster, on average.
 _IN_LIST = 40
-#: Vectors of a cluster by which its centre is found.
+#: Training vectors for each cluster.
 _TRAINED = 64
-#: How often the centres are moved.
+#: Iterations of k-means.
 _ROUNDS = 10
 #: Vectors that are added at a time, so that their points need not all be in memory.
 _ADDED = 1 << 18
-#: Vectors at which a search of a graph may begin, for each root of the number of all.
+#: Possible starting points of a search in a graph: this times the square root of all vectors.
 _STARTS = 16
-#: At how many it does.
+#: The number of these at which a search starts: the nearest ones.
 _BEGUN = 16
-#: What FAISS calls it when a search begins at all of them together.
+#: The search type of FAISS that starts at all of them together.
 _FROM_ALL = 2
-#: Similarities of points closer than this are the same: they are sums of 32-bit numbers.
+#: Similarities of points closer than this count as equal: they are sums of float32.
 _SAME = 1e-5
-#: How far the similarity of two points may be from that of the cases they stand for.
+#: The error allowed between the similarity of two points and that of their cases.
 _NEARLY = 0.01
-#: From how many targets (in FAISS 1.15: numbers) on they are compared as a product of matrices.
+#: From this many targets (in FAISS 1.15: numbers) on, FAISS compares by a product of matrices.
 _PRODUCTS = 20
-#: What parameters may be at most: more takes hours and finds nothing else.
+#: Upper limits of parameters: higher values take hours and find no more.
 _MOST = {"few": 100_000, "anchors": 100_000, "dimensions": 4_096, "links": 512, "effort": 10_000}
 _MOST |= {"lists": 1_000_000, "bits": 32}
 #: Targets whose candidates are scored together.
 _AT_A_TIME = 1024
-#: Similarities that may be in hand at a time.
+#: The most similarities in memory at a time.
 _IN_HAND = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """What is built and saved: `weights` [d] for which it is laid out, None for any."""
+    """A built index, as it is saved; `weights` [d] are those it is built for, None for any."""
 
     kind: str
     parameters: Mapping[str, int]
@@ -106,7 +106,7 @@ def _settled(kind: str, given: Mapping[str, int], count: int) -> dict[str, int]:
     if kind != "faiss-flat" and not chosen["dimensions"]:
         chosen["dimensions"] = next(some for most, some in _DIMENSIONS if count <= most)
     if kind == "faiss-ivf":
-        # Twice the root of their number, so that finding a cluster and searching it cost alike.
+        # Twice the square root of the number, so that finding and searching a cluster cost alike.
         by_size = 1 << round(np.log2(2 * np.sqrt(count)))
         chosen["lists"] = chosen["lists"] or min(by_size, _LISTS)
         chosen["lists"] = max(1, min(chosen["lists"], count // _IN_LIST))
@@ -131,8 +131,8 @@ def _hnsw(embedding: Embedding, values: NDArray[np.float32], chosen: Mapping[str
     faiss = library()
     graph = faiss.IndexHNSWFlat(embedding.dimensions, chosen["links"])
     graph.hnsw.efConstruction = chosen["effort"]
-    # Vectors are sorted, and a graph that grows along an order has parts that are hard to reach.
-    # So the first ones in it are also spread over all, and a search may begin at them.
+    # Vectors are sorted, and a graph built in this order has parts that are hard to reach. So
+    # vectors spread over all of them are added first, and a search may start at these.
     shuffled = np.random.default_rng(0).permutation(len(values))
     inner = faiss.IndexIDMap(graph)
     with one_thread():
@@ -150,7 +150,7 @@ def _ivf(embedding: Embedding, values: NDArray[np.float32], chosen: Mapping[str,
         bits = {4: "QT_4bit", 8: "QT_8bit", 16: "QT_fp16"}[chosen["bits"]]
         quantizer = getattr(faiss.ScalarQuantizer, bits)
         inner = faiss.IndexIVFScalarQuantizer(centres, dimensions, lists, quantizer)
-    inner.cp.min_points_per_centroid = 1  # fewer than FAISS likes is no news to the reader
+    inner.cp.min_points_per_centroid = 1  # no warning about few training points
     inner.cp.niter = _ROUNDS
     most = min(len(values), lists * _TRAINED)
     some = np.random.default_rng(0).choice(len(values), most, replace=False)
@@ -162,10 +162,10 @@ def _ivf(embedding: Embedding, values: NDArray[np.float32], chosen: Mapping[str,
 
 
 def _through_graph(inner: Any, points: Points, fetch: int, breadth: int) -> tuple[Floats, Ints]:
-    """Search a graph from those of its first vectors that are nearest: distances and numbers.
+    """Search a graph, starting at the nearest of its first vectors: distances and numbers.
 
-    Groups of cases that are alike have hardly a link to others, and a search that comes from the
-    top of the graph ends in the wrong one.
+    Groups of similar cases have few links to others, so a search from the top of the graph may end
+    in the wrong group.
     """
     faiss = library()
     graph = faiss.downcast_index(inner.index)
@@ -193,7 +193,7 @@ def _through_graph(inner: Any, points: Points, fetch: int, breadth: int) -> tupl
 
 
 def library() -> Any:
-    """FAISS, whose own types leave out half of it."""
+    """The FAISS module, untyped because its own type hints are incomplete."""
     import faiss
 
     return faiss
@@ -201,10 +201,10 @@ def library() -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """FAISS in one thread: whoever has many targets divides them among processes.
+    """Run FAISS in one thread: many targets are divided among processes instead.
 
-    Many targets are compared as one product of matrices, in a fifth of the time. FAISS 1.15 counts
-    numbers, not targets, before it does so, and would wait for hundreds of them.
+    Comparing many targets as one product of matrices takes a fifth of the time. FAISS 1.15 counts
+    numbers, not targets, and would do so only for hundreds of targets.
     """
     faiss = library()
     threads, products = faiss.omp_get_max_threads(), faiss.cvar.distance_compute_blas_threshold
@@ -218,8 +218,8 @@ def one_thread() -> Iterator[None]:
 
 
 class SearchEffort(NamedTuple):
-    """How far an index looks, 0 where it is to decide: `fetch` vectors for each target, `breadth`
-    of the way through a graph, `probes` clusters."""
+    """How much an index searches, 0 for automatic: `fetch` vectors for each target, the `breadth`
+    of a search in a graph, `probes` clusters."""
 
     fetch: int = 0
     breadth: int = 0
@@ -227,7 +227,7 @@ class SearchEffort(NamedTuple):
 
 
 class FaissIndex:
-    """A built index at work on the vectors of a stage."""
+    """A built index, used for retrieval from the vectors of a stage."""
 
     def __init__(
         self, vectors: Vectors, measures: Sequence[Bound], built: Built, search: SearchEffort
@@ -250,7 +250,7 @@ class FaissIndex:
             return found
         points = self.built.embedding.targets(self.measures, targets, weights)
         pending, fetch = np.arange(len(targets)), first
-        # Ties at the edge, vectors with few cases, a radius: then more are fetched.
+        # Ties at the edge, vectors with few cases, or a radius may need more vectors.
         while len(pending) and not self._is_most(fetch):
             left = []
             step = max(1, _IN_HAND // fetch)
@@ -265,7 +265,7 @@ class FaissIndex:
         return found
 
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
-        """What the reach includes of the candidates, scored for many targets together."""
+        """The candidates within the reach of each target, scored for many targets together."""
         parts = []
         for at in range(0, len(codes), _AT_A_TIME):
             part = codes[at : at + _AT_A_TIME], weights[at : at + _AT_A_TIME]
@@ -279,18 +279,19 @@ class FaissIndex:
         return joined(parts)
 
     def _first(self, reach: Reach) -> int:
-        """How many vectors are fetched at first: one holds a case or more, so this is a margin."""
+        """How many vectors to fetch first: a margin above the cases needed, as each vector has at
+        least one."""
         if self.search.fetch:
             return self.search.fetch
         rooms = [room for room in (reach.cap, reach.fallback) if np.isfinite(room)]
         return int(2 * max(rooms, default=0)) + 50
 
     def _is_most(self, fetch: int) -> bool:
-        """Whether so many are to be fetched that it is simpler to take all."""
+        """Whether so many vectors are to be fetched that taking all is simpler."""
         return 4 * fetch > len(self.vectors)
 
     def _nearest_points(self, points: Points, fetch: int, first: int) -> tuple[Floats, Ints]:
-        """The nearest points, nearest first: about how similar they are, and their numbers.
+        """The nearest points, nearest first: approximate similarities and numbers.
 
         Where there are no more, the number is -1.
         """
@@ -310,12 +311,12 @@ class FaissIndex:
         return np.where(number < 0, -1.0, 1.0 - distance.astype(np.float64) / 2), number
 
     def _probes(self, fetch: int) -> int:
-        """How many clusters are searched where nothing is said."""
+        """The default number of clusters to search."""
         lists = self.built.parameters["lists"]
         return max(_PROBES, -(-_LOOKED_AT * fetch * lists // len(self.vectors)))
 
     def _enough(self, similarity: Floats, number: Ints, reach: Reach) -> Flags:
-        """For each target, whether what was fetched reaches beyond what was asked for."""
+        """For each target, whether the fetched vectors go beyond the reach, so none is missing."""
         exact = self.built.kind == "faiss-flat" and self._all_values
         margin = _SAME if exact else _NEARLY
         best, last = similarity[:, 0], similarity[:, -1]
@@ -323,7 +324,7 @@ class FaissIndex:
         held = (self.vectors.cases[number] * ahead * (number >= 0)).sum(axis=1)
         inside = (last < reach.above - margin) | (held >= reach.cap)
         some = (best > reach.above + margin) | (held >= reach.fallback)
-        # A graph that gives fewer has no more.
+        # A graph that returns fewer than requested has no more.
         short = (number[:, -1] < 0) & (self.built.kind == "faiss-hnsw")
         enough: Flags = (inside & some) | short
         return enough
@@ -335,7 +336,7 @@ class FaissIndex:
         return all(len(a) == len(c[0]) for a, c in zip(anchors, self.vectors.columns, strict=True))
 
     def fits(self, weights: Floats) -> bool:
-        """Whether it is laid out for these weights, [q, d]."""
+        """Whether it is built for these weights, [q, d]."""
         mine = self.built.weights
         if mine is None:
             return True
@@ -348,7 +349,7 @@ class FaissIndex:
             indexed = self.vectors.case_type.indexed
             given = ",".join(f"{f.name}={w:g}" for f, w in zip(indexed, mine.tolist(), strict=True))
             raise BadValue(
-                f"the {self.built.kind} index of {self.vectors.case_type.stage!r} is laid out for "
-                f"the weights {given} and targets that give all features; ask so, or use --index "
-                f"exact or faiss-flat, or `cbr index --weights` for others"
+                f"the {self.built.kind} index of {self.vectors.case_type.stage!r} is built for the "
+                f"weights {given} and targets that give all features; give these, use --index "
+                f"exact or faiss-flat, or build one for other weights with `cbr index --weights`"
             )

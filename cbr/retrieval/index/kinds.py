@@ -1,4 +1,4 @@
-"""The kinds of index that the engine brings."""
+"""The engine's kinds of index, and the choice between them that `auto` makes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from cbr.retrieval.index.tree import TreeIndex
     from cbr.typing import Floats, Ints
 
-#: Comparing so many values takes no longer than loading what is compiled.
+#: Comparing fewer values than this takes no longer than loading compiled code.
 _FEW = 100_000
-#: With fewer vectors the tree is fast however they lie.
+#: With fewer vectors than this the tree is always fast.
 _MANY = 20_000
-#: Cases are sparse where those nearest to one of them lose more than this,
+#: Cases are sparse if the nearest cases of a case lose more similarity than this,
 _SPARSE = 0.05
-#: when so many are taken,
+#: where this many nearest cases are considered,
 _NEAREST = 20
-#: on average over so many of them.
+#: on average over a sample of this many cases.
 _SAMPLE = 32
-#: A policy that takes more cases has the tree: scoring them takes longer than finding them.
+#: For a policy that retrieves more cases the tree is used: scoring takes longer than finding them.
 _TAKEN = 250
 
 
@@ -52,11 +52,11 @@ def _auto(vectors: Vectors, measures: Sequence[Bound]) -> Index:
 
 
 class Auto:
-    """The tree; where cases are sparse, a saved FAISS index that fits.
+    """The tree; if cases are sparse, a saved FAISS index that matches.
 
-    A tree cuts off branches that lose more than the nearest cases do, so it is slow only where
-    these lose much. What is chosen follows from the casebase, its indices, the weights and the
-    policy, never from a clock.
+    A tree prunes branches that lose more similarity than the nearest cases do, so it is slow only
+    if these lose much. The choice depends on the casebase, its indices, the weights and the policy,
+    never on measured time.
     """
 
     kinds = ("faiss-ivf", "faiss-hnsw")
@@ -78,7 +78,7 @@ class Auto:
         return self.chosen(weights, reach).nearest(codes, weights, reach)
 
     def chosen(self, weights: Floats, reach: Reach) -> TreeIndex | FaissIndex:
-        """What answers targets with these weights [q, d]."""
+        """The index to use for targets with these weights [q, d]."""
         rooms = [reach.fallback] if reach.above >= 1 else [reach.cap, reach.fallback]
         if max(rooms) > _TAKEN or not self.sparse:
             return self.tree
@@ -99,7 +99,7 @@ class Auto:
 
     @cached_property
     def sparse(self) -> bool:
-        """Whether the nearest cases of some of the casebase's own lose much similarity."""
+        """Whether the nearest cases of a sample of the cases lose much similarity."""
         import numpy as np
 
         own = np.array([feature.weight for feature in self.vectors.case_type.indexed], np.float64)
@@ -113,7 +113,7 @@ class Auto:
 
     @cached_property
     def saved(self) -> list[FaissIndex]:
-        """Saved indices that are of this casebase as it is."""
+        """Saved indices that match this casebase."""
         from cbr.retrieval.index.faiss import FaissIndex, SearchEffort
         from cbr.retrieval.index.saved import fitting
 
@@ -167,14 +167,12 @@ def _ivf(
     return ready("faiss-ivf", vectors, measures, given, SearchEffort(fetch, probes=probes))
 
 
-# A parameter of 0 is what the saved index has, or what suits.
+# A parameter of 0 stands for that of the saved index, or for the default.
 KINDS = (
-    IndexKind(
-        "auto", _auto, "scan for little, exact for much, a saved FAISS index where cases are sparse"
-    ),
-    IndexKind("exact", _exact, "a tree that leaves out what cannot be near"),
+    IndexKind("auto", _auto, "scan if vectors are few, else exact; a saved FAISS index if sparse"),
+    IndexKind("exact", _exact, "exact search by branch and bound in a tree"),
     IndexKind("scan", Scan, "scores every vector"),
-    IndexKind("faiss-flat", _flat, "FAISS compares points with every vector, for any weights"),
-    IndexKind("faiss-hnsw", _hnsw, "FAISS goes from neighbour to neighbour, for one weight set"),
-    IndexKind("faiss-ivf", _ivf, "FAISS looks into the nearest clusters, for one weight set"),
+    IndexKind("faiss-flat", _flat, "FAISS, compares every vector, for any weights"),
+    IndexKind("faiss-hnsw", _hnsw, "FAISS, searches a graph of neighbours, for one set of weights"),
+    IndexKind("faiss-ivf", _ivf, "FAISS, searches the nearest clusters, for one set of weights"),
 )

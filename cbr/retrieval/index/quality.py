@@ -1,4 +1,4 @@
-"""Recall: how much of the true retrieved set an index finds, and how long it takes."""
+"""Quality of an index: recall of the true retrieved set, and time for a query."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints
 from cbr.weights import GivenWeights
 
-#: A feature with more values than this gets noise; with fewer, sometimes a value beside its own.
+#: In test targets, a feature with more values than this gets noise; one with fewer is sometimes
+#: moved to a neighbouring value.
 _FEW = 64
-#: How often that is.
+#: The probability of moving.
 _MOVED = 0.1
-#: This many values, each with each and three times, are worth compiling for.
+#: All pairs of this many values, evaluated three times, make a measure compile.
 _PRACTICE = 400
-#: The noise, in parts of the feature's range.
+#: The noise, as a part of the feature's range.
 _NOISE = 0.01
 
 
 @dataclass(frozen=True)
 class Row:
-    """One index with one setting: `usual` is how it is used where nothing is said.
+    """One index with one setting; `usual` marks the default setting.
 
-    `microseconds` a query in a batch, scoring included; `recall` of retrieved cases on average,
-    `worst` of the query for which it is lowest.
+    `microseconds` are per query in a batch, scoring included; `recall` is the mean over queries of
+    the share of retrieved cases found, `worst` the lowest of a query.
     """
 
     stage: str
@@ -61,7 +62,7 @@ def compare(
     weights: GivenWeights = "",
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """The exact tree and each kind of FAISS index, on decisions like those of the stage."""
+    """Compare the exact tree and each kind of FAISS index, on targets similar to the cases."""
     mine = retriever_of(base, stage, weights=weights, index="scan")
     vectors = mine.vectors
     rng = np.random.default_rng(seed)
@@ -94,8 +95,8 @@ def compare(
 
 
 def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Targets [count, d]: cases drawn from the stage, with a little noise, so that not each is
-    there already. Where a feature has few values, they stay values that it has."""
+    """Targets [count, d]: vectors drawn from the stage with a little noise, so that not all of them
+    are in it. A feature with few values keeps to these values."""
     drawn = rng.choice(len(vectors), count, p=vectors.cases / vectors.cases.sum())
     targets = vectors.values[drawn].copy()
     for place, feature in enumerate(vectors.case_type.indexed):
@@ -113,9 +114,9 @@ def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDAr
 
 
 def recalls(truth: RetrievedMany, found: RetrievedMany) -> Floats:
-    """For each target the part of the truly retrieved cases that was found.
+    """For each target the share of the true retrieved set that was found, [q].
 
-    Of what ties at the edge of the true set any will do, as far as there is room for it.
+    Of the cases that tie at the edge of the true set, any count, up to the room that is left.
     """
     out = np.ones(len(truth))
     for place in range(len(truth)):
@@ -141,7 +142,7 @@ def _span(many: RetrievedMany, place: int) -> tuple[Ints, Ints, Floats]:
 
 
 def _practise(mine: Retriever) -> None:
-    """Use each measure so often that it is compiled, as in a process that has run for a while."""
+    """Evaluate each measure often enough that it is compiled, as in a long-running process."""
     for bound, (distinct, _) in zip(mine.measures, mine.vectors.columns, strict=True):
         if bound.feature.is_number:
             some = np.resize(distinct, _PRACTICE)
@@ -158,7 +159,7 @@ def _tree(mine: Retriever) -> Index:
 def _timed(
     mine: Retriever, warm: NDArray[np.float32], asked: NDArray[np.float32]
 ) -> tuple[RetrievedMany, float]:
-    """What is retrieved, and microseconds a query; what is compiled is so before."""
+    """The retrieved sets, and microseconds per query, after compilation."""
     mine.many(warm)
     began = time.perf_counter()
     found = mine.many(asked)

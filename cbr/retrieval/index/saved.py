@@ -1,9 +1,9 @@
-"""Saved indices: a file beside the casebase, used only while it fits what the casebase holds.
+"""Saved indices: files beside the casebase, used only while they match its cases.
 
-The file is a zip archive of a stamp in JSON, the embedding's arrays and the FAISS index. The stamp
-says of what it was made: the stage's digest and its vectors (they are in lexicographic order, so
-their numbers follow from what they are), its features and, where it depends on them, measures and
-weights. What does not fit, or is damaged, is built anew in memory, and that is said.
+A file is a zip archive of a stamp in JSON, the embedding's arrays and the FAISS index. The stamp
+identifies its origin: the digest of the stage and of its vectors (whose numbers follow from their
+lexicographic order), the features and, if the index depends on them, measures and weights. An index
+that is stale or damaged is built again in memory, with a warning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cbr.typing import Floats
 FORMAT, VERSION = "cbr-faiss-index", 2
 _STAMP, _EMBEDDING, _INDEX = "stamp.json", "embedding.npz", "index.faiss"
 
-#: What must be known of an index before it is used.
+#: Entries that a stamp must have.
 _NEEDED = {
     *("kind", "parameters", "stage", "digest", "vectors_digest", "features", "similarities"),
     *("weights", "own_weights", "checksums"),
@@ -51,11 +51,11 @@ _NEEDED = {
 
 
 class _Stale(Exception):
-    """Made of something else than what is there now; says of what."""
+    """The index does not match the casebase; the message says how."""
 
 
 class State(NamedTuple):
-    """What there is beside a casebase: `state` is fresh, stale or damaged, and why."""
+    """A saved index of a casebase: `state` is fresh, stale or damaged; `reason` says why."""
 
     stage: str
     kind: str
@@ -77,7 +77,7 @@ def ready(
     given: Mapping[str, int],
     search: SearchEffort,
 ) -> FaissIndex:
-    """The saved index if it fits, else one made now."""
+    """The saved index if it matches, else one built now."""
     built = _saved(kind, vectors, measures, given)
     if built is None:
         built = build_faiss(kind, vectors, measures, given)
@@ -94,7 +94,7 @@ def _saved(
     spec = Spec(kind, {name: value for name, value in given.items() if value})
     remedy = f"`cbr index {vectors.beside} --stage {stage} --kind '{spec}'`"
     if not path.exists():
-        warnings.warn(f"{kind} is built for this once; {remedy} saves it", stacklevel=3)
+        warnings.warn(f"{kind} is built in memory only; {remedy} saves it", stacklevel=3)
         return None
     try:
         return load(path, kind, vectors, measures, given)
@@ -107,7 +107,7 @@ def _saved(
 
 
 def fitting(kind: str, vectors: Vectors, measures: Sequence[Bound]) -> Built | None:
-    """The saved index if there is one that fits."""
+    """The saved index of this kind, if there is one that matches."""
     if vectors.beside is None:
         return None
     path = path_of(vectors.beside, vectors.case_type.stage, kind)
@@ -118,7 +118,7 @@ def fitting(kind: str, vectors: Vectors, measures: Sequence[Bound]) -> Built | N
 
 
 def save(built: Built, vectors: Vectors, measures: Sequence[Bound], path: Path) -> None:
-    """Write an index; it appears complete, in the place of an older one."""
+    """Write an index atomically, in place of an older one."""
     faiss = library()
     parts = {
         _EMBEDDING: _packed(built.embedding),
@@ -151,7 +151,7 @@ def save(built: Built, vectors: Vectors, measures: Sequence[Bound], path: Path) 
 def load(
     path: Path, kind: str, vectors: Vectors, measures: Sequence[Bound], given: Mapping[str, int]
 ) -> Built:
-    """A saved index that fits these vectors, measures and parameters."""
+    """A saved index, checked to match these vectors, measures and parameters."""
     faiss = library()
     stamp, parts = _read(path, kind)
     _verify_definition(stamp, vectors.case_type, vectors.digest, dict(enumerate(measures)))
@@ -175,7 +175,7 @@ def load(
 def states(
     casebase: Path, case_types: Sequence[CaseType], digests: Mapping[str, str], plugins: Plugins
 ) -> Iterator[State]:
-    """What is saved beside a casebase, and whether it can be used."""
+    """The indices saved beside a casebase, and whether they can be used."""
     for case_type in case_types:
         for kind in USUAL:
             path = path_of(casebase, case_type.stage, kind)
@@ -198,12 +198,12 @@ def states(
 
 
 def describe(bound: Bound) -> str:
-    """A measure with all its parameters, those from the feature's range too."""
+    """A measure with all its parameters, including those from the feature's range."""
     return str(Spec(bound.measure.name, bound.parameters))
 
 
 def _measures(case_type: CaseType, plugins: Plugins) -> dict[int, Bound]:
-    """The case type's own measures by place; one that no loaded plugin has cannot be compared."""
+    """The case type's own measures by position, without those that no loaded plugin has."""
     found = {}
     for place, feature in enumerate(case_type.indexed):
         spec = Spec.parse(feature.similarity)
@@ -215,7 +215,7 @@ def _measures(case_type: CaseType, plugins: Plugins) -> dict[int, Bound]:
 def _verify_definition(
     stamp: Mapping[str, Any], case_type: CaseType, digest: str, measures: Mapping[int, Bound]
 ) -> None:
-    """Whether an index is of this stage as it is now."""
+    """Raise `_Stale` if an index does not match the stage as it is now."""
     if stamp["stage"] != case_type.stage or stamp["features"] != _features(case_type):
         raise _Stale("it is of other features")
     if stamp["digest"] != digest:
@@ -231,13 +231,13 @@ def _verify_definition(
 
 
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The stamp and the other parts of a file of that kind, whole."""
+    """The stamp and the other parts of a file of that kind, with checksums verified."""
     with damage_found(OSError), zipfile.ZipFile(path) as archive:
         stamp = json.loads(archive.read(_STAMP))
         if stamp["format"] != FORMAT or stamp["version"] != VERSION:
             raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
         if not stamp.keys() >= _NEEDED:
-            raise _Stale("its stamp leaves out what must be known")
+            raise _Stale("its stamp is incomplete")
         if stamp["kind"] != kind:
             raise _Stale(f"it is of kind {stamp['kind']}")
         if archive.comment.decode() != checksum(archive.read(_STAMP)):
@@ -245,17 +245,17 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
         parts = {name: archive.read(name) for name in stamp["checksums"]}
         whole = all(checksum(parts[name]) == stamp["checksums"][name] for name in parts)
     if not whole or set(parts) != {_EMBEDDING, _INDEX}:
-        raise Damaged("its checksums do not fit")
+        raise Damaged("its checksums do not match")
     return stamp, parts
 
 
 def _features(case_type: CaseType) -> list[dict[str, Any]]:
-    """Names in order, and the words whose places vectors hold."""
+    """Names in order, and the values of categories, whose positions are the codes in vectors."""
     return [{"name": f.name, "values": list(f.values)} for f in case_type.indexed]
 
 
 def _own(weights: Floats | None, case_type: CaseType) -> bool:
-    """Whether these are the features' own weights; only proportions matter."""
+    """Whether these are proportional to the features' own weights."""
     own = np.array([feature.weight for feature in case_type.indexed])
     return weights is not None and np.allclose(weights / weights.sum(), own / max(own.sum(), 1e-9))
 

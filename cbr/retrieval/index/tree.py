@@ -1,12 +1,13 @@
-"""Exact search that leaves out what cannot be near: a tree over the features.
+"""The exact index: a tree over the features, searched by branch and bound.
 
-Vectors are sorted by feature after feature, so each node of the tree is a run of vectors that agree
-in the first ones. A branch is cut where the similarity already lost is more than may be lost. The
-features by which most is lost come first. One with many values is cut into spans of them, where the
-similarity to a span is that to its nearest end; its true values are compared in what is left.
+Vectors are sorted lexicographically by their features, so each node of the tree is a run of vectors
+that agree in the first features. A branch is pruned where its features have already lost more
+similarity than is allowed. The features that usually lose most come first. A feature with many
+values is divided into spans of values, and its bound is the similarity to the nearest end of a
+span; its true values are compared for the vectors that remain.
 
-What is found is scored like everything else, in float64 and in feature order, so the result is the
-same as that of comparing every vector.
+These are scored as `scoring` defines it, in float64 and in feature order, so the result is the same
+as that of scoring every vector.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from cbr.retrieval.index.tree_search import Targets, Tree
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
 
-#: A feature with more distinct values than this is cut into spans of values; a code is a byte.
+#: A feature with more distinct values than this is divided into spans; a code is a byte.
 _DISTINCT = 256
-#: So many, with about as many vectors in each.
+#: The number of spans, with about as many vectors in each.
 _SPANS = 64
-#: The tree ends where its nodes hold so few vectors that looking at each costs no more.
+#: The tree ends where nodes have about this many vectors: comparing each is then as fast.
 _LEAF = 4
-#: Numbers of 8 bytes that remembered similarities may take.
+#: The most similarities that are cached, 8 bytes each.
 _REMEMBERED = 8_000_000
-#: Pairs of vectors by which it is judged how much similarity a feature usually loses.
+#: Pairs of vectors from which the similarity that a feature usually loses is estimated.
 _JUDGED = 300
 
 
@@ -40,7 +41,7 @@ Places = NDArray[np.int32]
 
 
 class TreeIndex:
-    """An index that finds exactly what comparing every vector finds."""
+    """An index with the same result as scoring every vector."""
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
         self.vectors = vectors
@@ -49,8 +50,8 @@ class TreeIndex:
         wide = [p for p in features if len(vectors.columns[p][0]) > _DISTINCT]
         self.ends = {place: self._cut(place) for place in wide}
         codes = np.column_stack([self._codes(place) for place in features])
-        # What a feature costs for each branching in two. Its own weight and any other may be asked
-        # for.
+        # Expected loss of similarity for each binary branching. A query may have other weights than
+        # the features' own, so these are mixed with their mean.
         weights = np.array([bound.feature.weight for bound in self.measures])
         power = np.array([self._loss(place) for place in features]) * (weights + 3 * weights.mean())
         power /= np.log2(codes.max(axis=0) + 2.0)
@@ -61,7 +62,8 @@ class TreeIndex:
         self.table = _Table(self.measures, [distinct for distinct, _ in vectors.columns], self.ends)
 
     def _cut(self, place: int) -> tuple[Floats, Floats]:
-        """The ends of the spans into which a feature's values are cut; one if it must be."""
+        """The lower and upper ends of a feature's spans; a single span if its measure does not
+        fall with distance."""
         distinct, of_vector = self.vectors.columns[place]
         if not self.measures[place].measure.falls:
             return distinct[:1].astype(np.float64), distinct[-1:].astype(np.float64)
@@ -72,18 +74,18 @@ class TreeIndex:
         return distinct[low].astype(np.float64), distinct[high].astype(np.float64)
 
     def _verify_falls(self, place: int) -> None:
-        """A look at the author's word that similarity does not rise with distance."""
+        """Check on a sample that similarity does not rise with distance, as declared."""
         bound, distinct = self.measures[place], self.vectors.columns[place][0]
         spread = distinct[np.linspace(0, len(distinct) - 1, 16).astype(int)]
         for at, row in enumerate(bound.grid(spread, spread)):
             if (np.diff(row[at:]) > 1e-9).any() or (np.diff(row[: at + 1]) < -1e-9).any():
                 raise PluginFailure(
-                    f"similarity {bound.measure.name!r} is said to fall with distance, and rises "
-                    f"at {float(spread[at])} of {bound.feature.name!r}"
+                    f"similarity {bound.measure.name!r} is declared to fall with distance, but "
+                    f"rises at {float(spread[at])} of {bound.feature.name!r}"
                 )
 
     def _codes(self, place: int) -> NDArray[np.uint8]:
-        """Which value, or which span of values, each vector has."""
+        """The code of each vector's value, or of the span that holds it, [m]."""
         distinct, of_vector = self.vectors.columns[place]
         if place not in self.ends:
             return of_vector.astype(np.uint8)
@@ -91,7 +93,7 @@ class TreeIndex:
         return span[of_vector].astype(np.uint8)
 
     def _loss(self, place: int) -> float:
-        """How much similarity this feature costs two vectors, on average."""
+        """The mean of 1 - similarity in this feature, over random pairs of vectors."""
         bound = self.measures[place]
         some = np.random.default_rng(0).integers(0, len(self.vectors), (2, _JUDGED))
         one, two = (self.vectors.values[s, place].tolist() for s in some)
@@ -124,8 +126,8 @@ class TreeIndex:
         return np.split(found.number, found.start[1:-1])
 
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
-        """What `reach` includes for each target, nearest first: `codes` and `weights` [q, d]."""
-        # Those of a single query are read-only; copies spare it code compiled for that.
+        """The vectors within `reach` of each target, nearest first; `codes`, `weights` [q, d]."""
+        # Arrays of a single query are read-only, for which numba would compile the search again.
         values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
         rows = self.table.rows(values)
         targets = Targets(
@@ -154,7 +156,7 @@ class TreeIndex:
 
 
 class _Table:
-    """Similarities of targets' values to what the codes of the tree stand for, remembered."""
+    """Cached similarities of targets' values to the values or spans of the tree's codes."""
 
     def __init__(
         self,
@@ -171,7 +173,8 @@ class _Table:
         self._used = 0
 
     def rows(self, values: Floats) -> Ints:
-        """Where in the table the similarities of each target's values stand, behind a maximum."""
+        """Positions in the table [q, d] at which the similarities of each target's value begin;
+        their maximum precedes them."""
         if self._used > _REMEMBERED:
             self._forget()
         rows = []
@@ -184,7 +187,7 @@ class _Table:
                 self._remember(place, value)
             rows.append([at[value] for value in column])
         found = np.array(rows, np.int64).T
-        # Those of spans stand behind what is remembered, for this once.
+        # Similarities to spans follow the cached ones, for this call only.
         used = self._used
         for place, (low, high) in self.ends.items():
             target, spans = values[:, place, None], len(low)
@@ -221,7 +224,7 @@ class _Table:
 
 
 def _nodes(codes: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Places, Places, int, int]:
-    """All nodes, level after level: what each stands for, its children; and how many levels.
+    """All nodes, level by level: code, first and last child; the number of top nodes and of levels.
 
     Children of a node of the last level are vectors.
     """

@@ -1,12 +1,12 @@
 """Search in the tree of `cbr.retrieval.index.tree`, as compiled code.
 
-The similarity that a vector may lose is widened step by step until enough cases are found: in a
-crowded neighbourhood the first step visits only a few vectors. Found vectors are positions in the
-order of the tree; those of the q-th pending target go from ``start[q]`` to ``start[q + 1]``.
-`reach` is what `Reach.numbers` gives: above, cap and fallback.
+The loss of similarity (1 - similarity) that a vector may have is increased step by step until
+enough cases are found: in a dense neighbourhood the first step visits only a few vectors. Found
+vectors are positions in the order of the tree; those of the q-th pending target go from
+``start[q]`` to ``start[q + 1]``. `reach` is `Reach.numbers`: above, cap and fallback.
 
-`score` and `rank` are the definitions of `scoring` and `ranking` in compiled form; tests hold them
-to these. All is in one file, because numba caches compiled code by file and does not notice when a
+`score` and `rank` implement the definitions of `scoring` and `ranking`; tests compare them. All
+functions are in one file, because numba caches compiled code by file and does not notice when a
 function of another file has changed.
 """
 
@@ -21,23 +21,23 @@ from numpy.typing import NDArray
 from cbr.jit import njit
 from cbr.typing import Floats, Ints
 
-#: Found vectors that are held at a time, for all targets together.
+#: The most found vectors in memory at a time, for all targets together.
 _IN_HAND = 4_000_000
-#: Partial sums are added in another order than scores; they differ by far less than this.
+#: Tolerance of partial sums, which are added in another order than scores; they differ by far less.
 SLACK = 1e-9
 
 
 class Tree(NamedTuple):
-    """Vectors sorted by the features in one order, as nodes under nodes.
+    """A tree of nodes over vectors that are sorted lexicographically by their features.
 
-    Nodes go level after level, the `top` ones first. Each stands for one `code` of its level's
+    Nodes are stored level by level, the `top` ones first. Each has one `code` of its level's
     feature, and its children are those from `first` to `last`: in the last level, vectors.
 
-    `places` are the features in the order in which they are looked at, the levels first. `codes`
-    [m, d] are by feature, and `below` [m, d - levels] those that are looked at behind the levels:
-    a search walks along them, so they stand close together. `wide` says of each feature which of
-    those that are cut into spans it is, -1 for the others, and `spans` into how many. `number` [m]
-    is what a vector is called.
+    `places` are the features in search order, those of the levels first. `codes` [m, d] are in
+    feature order, `below` [m, d - levels] those of the features after the levels, in search order
+    and contiguous for speed. `wide` numbers the features that are divided into spans, -1 for the
+    others, and `spans` is the number of spans of each. `number` [m] maps positions in the tree to
+    numbers of vectors.
     """
 
     code: NDArray[np.uint8]
@@ -57,9 +57,9 @@ class Tree(NamedTuple):
 class Targets(NamedTuple):
     """Targets: their values [q, d], and weights [q, d] with their sum [q].
 
-    The similarities of a target's value to each code stand in `table` from its place in `rows`
-    [q, d] on, and right before them their maximum. The similarity to a span is that to its most
-    similar value; behind them all stand those to the least similar.
+    The similarities of a target's value to each code are in `table`, beginning at its position in
+    `rows` [q, d]; the entry before them is their maximum. The similarity to a span is that to its
+    most similar value; those to the least similar value of each span follow.
     """
 
     values: Floats
@@ -70,7 +70,7 @@ class Targets(NamedTuple):
 
 
 def first_step(reach: tuple[float, float, float]) -> float:
-    """How much similarity a vector may lose at first."""
+    """The loss of similarity that is allowed in the first step."""
     above, cap, _ = reach
     most = 1.0 - above
     if most <= 0:
@@ -80,7 +80,7 @@ def first_step(reach: tuple[float, float, float]) -> float:
 
 @njit(nogil=True)
 def _sufficient(lost, reach):  # type: ignore[no-untyped-def]
-    """When a search with this loss is complete: so many cases above so high a similarity.
+    """When a search with this loss is complete: a number of cases above a similarity.
 
     The similarity is a millionth inside the loss, so that no vector that ties with them is missed.
     """
@@ -97,12 +97,12 @@ def _sufficient(lost, reach):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
-    """How much a vector may lose next, when so many cases were found."""
+    """The loss allowed in the next step, after `held` cases were found."""
     above, cap, fallback = reach
     most = 1.0 - above
     if lost < most:
-        # What is found grows with a high power of what may be lost, so few now are few next time.
-        # The last of these steps is a millionth wider than the threshold, and never a bit narrower.
+        # The number found grows with a high power of the loss. If few were found, go directly to
+        # the threshold, a millionth wider so that rounding cannot make it narrower.
         return 2.0 * lost if 2.0 * lost < most and 8.0 * held > cap else most + 1e-6
     grown = 1.02 * (fallback / held) ** 0.2 if held else 1.5
     lost *= min(max(grown, 1.04), 1.5 if most <= 0 else 1.25)
@@ -111,9 +111,9 @@ def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
-    """Positions of all vectors that the reach includes for each pending target, and some more.
+    """Positions of all vectors within the reach of each pending target, and some beyond it.
 
-    Stops early after the target with which more are found than can be held.
+    Stops early, after the target with which the found vectors exceed the memory limit.
     """
     code, first, last, levels = tree.code, tree.first, tree.last, tree.levels
     below, table = tree.below, targets.table
@@ -136,7 +136,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
             n = start[q]
             enough, inside = _sufficient(may, reach)
             sure = (inside + SLACK) * targets.weight_sum[target]
-            # What must have come at each step, so that the features after it can bring the rest.
+            # The least partial sum after each step: later features add at most their maxima.
             least = (1.0 - may - SLACK) * targets.weight_sum[target]
             for step in range(features - 1, -1, -1):
                 need[step] = least
@@ -188,7 +188,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
-    """How much lower a vector's weighted sum may be than assumed, because of spans of values."""
+    """The most by which spans of values may overestimate a vector's weighted sum."""
     less = 0.0
     for place in range(len(tree.spans)):
         if tree.spans[place]:
@@ -209,7 +209,7 @@ def _longer(array, size):  # type: ignore[no-untyped-def]
 def score(start, position, tree, targets, pending, local):  # type: ignore[no-untyped-def]
     """Similarities as `scoring` defines them: summed in feature order.
 
-    `local` [w, n] are the local similarities in the features that are cut into spans.
+    `local` [w, n] are the local similarities in the features that are divided into spans.
     """
     weights, rows, table = targets.weights, targets.rows, targets.table
     codes, wide = tree.codes, tree.wide
@@ -230,7 +230,7 @@ def score(start, position, tree, targets, pending, local):  # type: ignore[no-un
 
 @njit(nogil=True)
 def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-def]
-    """What the reach includes for each target, nearest first, as `ranking.nearest` defines it."""
+    """The vectors within the reach of each target, nearest first, as `ranking.nearest` defines."""
     above, cap, fallback = reach
     cases, numbers = tree.cases, tree.number
     kept = np.zeros(len(start), np.int64)
@@ -248,7 +248,7 @@ def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-d
         j = 0
         for i in range(start[q], start[q + 1]):
             if inside == 0 or similarity[i] > above - 1e-6:
-                # By similarity in millionths, then by number: one whole number to sort by.
+                # One integer as sort key: similarity in millionths, then number.
                 keys[j] = numbers[position[i]] - (np.int64(np.rint(similarity[i] / 1e-6)) << 40)
                 places[j] = i
                 j += 1
