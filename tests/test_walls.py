@@ -73,6 +73,7 @@ def is_public(module: str, name: str) -> bool:
     return name in listed(PACKAGES[room].joinpath(*inside))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("package", [*sorted(PACKAGES), "tools"])
 def test_a_room_uses_only_public_names_of_another_room(package: str) -> None:
     for path in PACKAGES.get(package, ROOT / "tools").rglob("*.py"):
@@ -92,6 +93,7 @@ def test_no_module_has_a_public_name_of_its_package(package: str) -> None:
         assert not modules & {alias.name for node in froms for alias in node.names}, init
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "word", ["poker", "holdem", "hold'em", "flop", "street", "blind", "bluff", "casper"]
 )
@@ -107,6 +109,7 @@ def test_the_engine_does_not_talk_of_cards(word: str) -> None:
         assert word not in ast.unparse(tree).lower(), path
 
 
+@pytest.mark.long
 def test_no_pickle() -> None:
     for package in PACKAGES.values():
         for path in package.rglob("*.py"):

@@ -58,6 +58,7 @@ class TestPlaces:
 
 
 class TestHooks:
+    @pytest.mark.long
     @pytest.mark.parametrize("body", [*RAISES.values(), "return [None]", "return 5"])
     @pytest.mark.parametrize("hook", [*KINDS.values(), "cbr_info", "cbr_commands"])
     def test_a_bad_hook_is_named_and_the_command_goes_on(
@@ -150,6 +151,7 @@ class TestFunctions:
         ),
     }
 
+    @pytest.mark.long
     @pytest.mark.parametrize("body", [*RAISES.values(), "return 'x'", "return object()"])
     @pytest.mark.parametrize("kind", TEXTS)
     def test_it_is_named(self, cbr, cars_db, plugin_file, kind: str, body: str) -> None:
@@ -205,6 +207,7 @@ class TestFunctions:
 
 
 class TestTampering:
+    @pytest.mark.long
     @pytest.mark.parametrize(
         "harm",
         [
@@ -253,6 +256,7 @@ class TestFiles:
         with Casebase.open(out) as one, Casebase.open(tmp_path / "same.db") as two:
             assert (one.count("car"), one.digest("car")) == (400, two.digest("car"))
 
+    @pytest.mark.long
     def test_damaged_compression_is_a_reason(self, tmp_path: Path, plugins) -> None:
         head, *rows = CARS_CSV.read_text().splitlines(keepends=True)
         data = bytearray(gzip.compress((head + "".join(rows * 60)).encode()))
@@ -261,6 +265,7 @@ class TestFiles:
         report = build([tmp_path / "cars.csv.gz"], tmp_path / "cars.db", "car")
         assert any("breaks off" in reason for reason in report.skipped)
 
+    @pytest.mark.long
     def test_a_long_cell_does_not_cost_memory_for_each_row(self, tmp_path, plugins) -> None:
         import tracemalloc
 
@@ -291,6 +296,7 @@ class TestFiles:
 
 
 class TestAtOnce:
+    @pytest.mark.long
     def test_rebuild_while_others_write(self, cars_db: Path, plugin_file) -> None:
         """A writer waits for the rebuild; no case gets another's features."""
         path = plugin_file(
@@ -344,6 +350,7 @@ class TestAtOnce:
             stop.set()
             writer.join(30)
 
+    @pytest.mark.long
     def test_two_builds_of_one_casebase(self, tmp_path: Path) -> None:
         """From different files, begun together: both end, and nothing is lost."""
         head, *rows = CARS_CSV.read_text().splitlines(keepends=True)
@@ -389,6 +396,7 @@ class TestOutFiles:
             assert (answer.code, why in answer.err) == (2, True)
         assert not list(folder.glob("*.part"))
 
+    @pytest.mark.long
     def test_weights_replace_weights(self, cbr, cars_db: Path, tmp_path: Path) -> None:
         out = tmp_path / "w.json"
         for _ in range(2):
@@ -414,6 +422,7 @@ class TestOptions:
         answer = cbr(words[0], cars_db, *words[1:])
         assert (answer.code, why in " ".join(answer.err.split())) == (2, True)
 
+    @pytest.mark.long
     def test_one_record_has_no_interval_and_no_other(self, cbr, tmp_path: Path) -> None:
         head, *rows = CARS_CSV.read_text().splitlines()
         for count in (1, 3):

@@ -34,6 +34,7 @@ def cost(cars): return cars["price"] / (1 + cars["age"])
 class TestCycle:
     """The example domain from a table to a refined casebase, by the command line alone."""
 
+    @pytest.mark.long
     def test_from_a_table_to_a_refined_casebase(self, cbr, tmp_path: Path, monkeypatch) -> None:
         monkeypatch.chdir(tmp_path)
         built = cbr("build", CARS_CSV, "--type", "car", "--plugin", CARS_PLUGIN, "--json").json
@@ -55,6 +56,7 @@ class TestCycle:
         checked = cbr("check", "cars.db")
         assert (checked.code, "cars.db is sound" in checked.out) == (0, True)
 
+    @pytest.mark.long
     def test_the_same_for_people(self, cbr, cars_db: Path) -> None:
         assert "400 rows" in cbr("info", cars_db).out
         asked = cbr("query", cars_db, "--case", CASE)
@@ -161,6 +163,7 @@ class TestQuery:
         assert removed["changed"] == {"car": True}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -445,6 +448,7 @@ class TestProcess:
         done = self.run()
         assert (done.returncode, "Commands:" in done.stdout, done.stderr) == (0, True, "")
 
+    @pytest.mark.long
     def test_a_table_that_does_not_fit_is_one_line(self, cars_db: Path) -> None:
         with sqlite3.connect(cars_db) as connection:
             connection.execute("ALTER TABLE cases_car RENAME COLUMN price TO prize")
@@ -454,6 +458,7 @@ class TestProcess:
         assert done.stderr.count("\n") == 1
         assert "cbr check" in done.stderr
 
+    @pytest.mark.long
     def test_json_is_one_document(self, cars_db: Path) -> None:
         done = self.run("query", cars_db, "--case", CASE, "--json")
         assert json.loads(done.stdout)["stage"] == "car"

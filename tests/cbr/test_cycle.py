@@ -173,6 +173,7 @@ class TestRetain:
         assert "cost" not in complete(case_type, {"price": 7000}, plugins)
         assert complete(case_type, {"cost": 5}, Plugins().load()) == {"cost": 5}
 
+    @pytest.mark.long
     def test_several_processes_retain_at_once(self, cars_db: Path, plugins: Plugins) -> None:
         context = multiprocessing.get_context("spawn")
         workers = [context.Process(target=_retain_some, args=(cars_db, n)) for n in range(3)]
@@ -185,6 +186,7 @@ class TestRetain:
             assert base.count("car") == 400 + 3 * 8
         assert check(cars_db) == []
 
+    @pytest.mark.long
     def test_several_processes_retain_what_is_new_once(self, cars_db: Path) -> None:
         """While they also read, and each with what the others kept before it."""
         context = multiprocessing.get_context("spawn")
@@ -238,6 +240,7 @@ class TestRefine:
             assert last not in found.drop
             assert found.drop == [4]
 
+    @pytest.mark.long
     def test_what_is_left_solves_every_case(self, cars: Casebase) -> None:
         """Condensing keeps the answer of the nearest case for all that it drops."""
         mine = retriever_of(cars, "car", policy="top?k=1")

@@ -312,6 +312,7 @@ def _ranked(weights: np.ndarray, blocks: int, seed: int) -> np.ndarray:
 class TestCars:
     """The example domain evolves its weights on prediction accuracy."""
 
+    @pytest.mark.long
     @pytest.mark.parametrize("plan", ["robust", "genetic"])
     def test_better_than_weights_by_which_nobody_can_predict(
         self, cbr, cars_db: Path, plugins, tmp_path: Path, plan: str
@@ -414,6 +415,7 @@ class TestRuns:
         assert found["judged"][2]["name"] == "ideal"
         assert found["judged"][2]["behind"] == {"mean": 0.0, "ci95": 0.0}
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         "plan", [["--plan", "genetic", "--runs", 3, "--generations", 3], ROBUST_QUICK]
     )
@@ -425,6 +427,7 @@ class TestRuns:
         other = evolved(cbr, cars_db, tmp_path / "x.json", *plan, "--seed", 5, *with_arenas)
         assert other["weights"] != one["weights"]
 
+    @pytest.mark.long
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
     @pytest.mark.parametrize(
         "plan", [["--plan", "genetic", "--runs", 2, "--generations", 4], ROBUST_QUICK]
@@ -458,6 +461,7 @@ class TestRuns:
         more = cbr(*words, "--out", tmp_path / "killed.json", "--resume")
         assert "on 300 fresh turns" in more.out
 
+    @pytest.mark.long
     def test_a_run_is_not_gone_on_with_by_mistake(
         self, cbr, cars_db, with_arenas, tmp_path
     ) -> None:
@@ -482,6 +486,7 @@ class TestRuns:
         assert answer.code == 2
         assert "was started with car of casebase" in answer.err
 
+    @pytest.mark.long
     def test_several_arenas(self, cbr, cars_db, with_arenas, tmp_path) -> None:
         both = ["--arena", "other", "--population", 8, "--generations", 6, *with_arenas,
                 "--set", "duel=400,rounds=2,spread=0.6"]  # fmt: skip
@@ -589,6 +594,7 @@ class TestBadInput:
         assert "made by another version" in answer.err
 
 
+@pytest.mark.long
 class TestReport:
     def test_tables_and_pictures(self, cbr, cars_db, with_arenas, tmp_path) -> None:
         out = tmp_path / "w.json"
@@ -664,6 +670,7 @@ def test_a_worker_that_dies_is_named(cars_db, plugins, tmp_path) -> None:
 
 
 class TestCluster:
+    @pytest.mark.long
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
     def test_a_worker_is_killed_in_mid_generation(
         self, cars_db, plugin_file, tmp_path: Path

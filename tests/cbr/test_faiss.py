@@ -100,6 +100,7 @@ def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) 
     assert found.similarity == pytest.approx(truth.similarity, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["faiss-flat", "faiss-hnsw", "faiss-ivf"])
 @pytest.mark.parametrize("spec", POLICIES)
 def test_nearly_all_is_found(kind: str, spec: str) -> None:
@@ -129,6 +130,7 @@ def in_groups(count: int, groups: int) -> tuple[Vectors, list[Bound], np.ndarray
     return vectors, measures, np.array([feature.weight for feature in features])
 
 
+@pytest.mark.long
 def test_a_graph_of_groups_far_apart_is_searched_from_many_places() -> None:
     vectors, measures, weights = in_groups(12_000, 60)
     built = build_faiss("faiss-hnsw", vectors, measures, {"links": 8}, weights)
@@ -152,6 +154,7 @@ def test_a_graph_of_groups_far_apart_is_searched_from_many_places() -> None:
     assert found.mean() >= 0.99
 
 
+@pytest.mark.long
 def test_codes_of_few_bits_are_kept_and_find_as_much(tmp_path: Path) -> None:
     from cbr.retrieval.index.saved import load, save
 
@@ -299,6 +302,7 @@ def answer(path: Path, index: str) -> tuple[list[int], list[str]]:
     return sorted(got.number.tolist()), [str(w.message) for w in said]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "ivf"])
 def test_a_saved_index_is_used_while_it_fits(cbr, things: Path, kind: str) -> None:
     truth, _ = answer(things, "exact")
@@ -325,6 +329,7 @@ def test_a_saved_index_is_used_while_it_fits(cbr, things: Path, kind: str) -> No
     assert answer(things, f"faiss-{kind}") == (truth, [])
 
 
+@pytest.mark.long
 def test_a_damaged_index_is_not_used(cbr, things: Path) -> None:
     truth, _ = answer(things, "exact")
     cbr("index", things, "--kind", "flat")
@@ -359,6 +364,7 @@ def test_a_flipped_byte_of_the_index_is_seen(cbr, things: Path) -> None:
     assert "is damaged" in said
 
 
+@pytest.mark.long
 def test_an_index_for_other_measures_or_parameters_is_not_used(cbr, things: Path) -> None:
     cbr("index", things, "--kind", "hnsw?links=8")
     assert answer(things, "faiss-hnsw")[1] == []
@@ -412,6 +418,7 @@ def uniform(path: Path, features: int) -> Path:
 NEAR = Reach(2.0, fallback=10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("features", "sparse"), [(6, True), (4, False)])
 def test_auto_takes_a_saved_index_where_cases_are_sparse(
     cbr, tmp_path: Path, features: int, sparse: bool
@@ -455,6 +462,7 @@ def test_the_command_says_what_it_needs(cbr, things: Path) -> None:
     assert "a picture is called" in cbr("index", things, "--measure", "--plot", "x.nonsense").err
 
 
+@pytest.mark.long
 def test_measuring(cbr, things: Path, tmp_path: Path) -> None:
     words = ["index", things, "--measure", "--queries", "40", "--seed", "2"]
     out = cbr(*words, "--plot", tmp_path / "p.png", "--json")
@@ -470,6 +478,7 @@ def test_measuring(cbr, things: Path, tmp_path: Path) -> None:
     assert [row.recall for row in again] == [row["recall"] for row in rows]
 
 
+@pytest.mark.long
 def test_the_stamp_can_be_read(cbr, things: Path) -> None:
     import zipfile
 
@@ -482,6 +491,7 @@ def test_the_stamp_can_be_read(cbr, things: Path) -> None:
     assert stamp["parameters"] == {"dimensions": 48, "links": 32, "effort": 80}
 
 
+@pytest.mark.long
 def test_a_file_of_another_kind_is_not_used(cbr, things: Path) -> None:
     cbr("index", things, "--kind", "ivf")
     [state] = cbr("info", things, "--json").json["indices"]
@@ -491,6 +501,7 @@ def test_a_file_of_another_kind_is_not_used(cbr, things: Path) -> None:
     assert "it is of kind faiss-ivf" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", [("weights", None), ("similarities", []), ("features", "abc")])
 def test_an_edited_stamp_is_damage(cbr, things: Path, harm: tuple[str, object]) -> None:
     cbr("index", things, "--kind", "ivf")

@@ -87,6 +87,7 @@ def entries(package: Path) -> set[str]:
     return {path.name for path in package.glob("__pycache__/*.nb[ic]")}
 
 
+@pytest.mark.long
 def test_a_changed_callee_or_constant_is_compiled_again(package: Path) -> None:
     assert run(package) == {"values": [70.5, 2.0], "compiled": [1, 1]}
     assert run(package) == {"values": [70.5, 2.0], "compiled": [0, 0]}
@@ -104,6 +105,7 @@ def test_a_changed_callee_or_constant_is_compiled_again(package: Path) -> None:
     assert entries(package) == before
 
 
+@pytest.mark.long
 def test_entries_of_functions_that_are_gone_are_removed(package: Path) -> None:
     run(package)
     assert any(name.startswith("caller.other") for name in entries(package))
@@ -119,6 +121,7 @@ def test_entries_of_functions_that_are_gone_are_removed(package: Path) -> None:
     assert sum(name.startswith("caller.another") for name in names) == 2
 
 
+@pytest.mark.long
 def test_entries_that_cannot_be_read_are_replaced(package: Path) -> None:
     """As when a type that an entry names has got another name, or a file is damaged."""
     run(package)

@@ -41,6 +41,7 @@ def many_cars(path: Path, rows: int) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_kill_at_any_time(tmp_path: Path, plugins) -> None:
     table, out = many_cars(tmp_path / "many.csv", 6_000), tmp_path / "many.db"

@@ -156,6 +156,7 @@ class TestSoft:
 
 
 class TestLearn:
+    @pytest.mark.long
     def test_the_feature_that_tells_gets_the_weight(self) -> None:
         found = learn(made(2_000), MEASURES, policy(), START, steps=120)
         assert found.weights[0] == 100
@@ -170,6 +171,7 @@ class TestLearn:
         )
         assert one == two
 
+    @pytest.mark.long
     def test_a_weight_of_nothing_can_grow(self) -> None:
         found = learn(made(2_000), MEASURES, policy(), np.array([0.0, 1.0, 1.0]), steps=150)
         assert found.weights.argmax() == 0
@@ -262,6 +264,7 @@ class TestCommands:
         build([root / "casebases" / "sample.phhs"], tmp_path / "sample.db")
         return tmp_path / "sample.db"
 
+    @pytest.mark.long
     def test_learn_then_evaluate(self, cbr, sample: Path, tmp_path: Path) -> None:
         out = tmp_path / "w.json"
         words = ["--stage", "river", "--steps", "10", "--first", "0.8", "--json"]

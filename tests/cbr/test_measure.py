@@ -67,6 +67,7 @@ def test_parameters_can_be_prepared_and_still_be_compiled() -> None:
         made.bind(X, Spec.parse("cut?cuts=much"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("worth", [0, 10**9])
 @pytest.mark.parametrize("spec", ["near", "near?reach=3", "near?power=2"])
 def test_compiled_and_interpreted_agree(

@@ -202,6 +202,7 @@ def test_a_package_may_mark_functions_in_its_modules(tmp_path: Path, monkeypatch
     assert list(plugins.named("similarity")) == ["near"]
 
 
+@pytest.mark.long
 def test_a_worker_loads_what_its_starter_has(plugin_file) -> None:
     files = Plugins().load([plugin_file(NEAR)]).files
     spawn = get_context("spawn")
@@ -244,6 +245,7 @@ OF_HANDS = ["feature", "--type", "holdem"]
 
 
 class TestStarters:
+    @pytest.mark.long
     @pytest.mark.parametrize("words", [*([kind] for kind in sorted(STARTERS)), OF_HANDS])
     def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, words: list) -> None:
         name = "my_" + words[0].replace("-", "_")

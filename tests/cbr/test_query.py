@@ -371,6 +371,7 @@ class TestPlot:
         assert start[:8] == PNG
         return int.from_bytes(start[16:20], "big"), int.from_bytes(start[20:24], "big")
 
+    @pytest.mark.long
     def test_an_answer_is_drawn(self, cbr, cars_db: Path, tmp_path: Path) -> None:
         out = tmp_path / "answer.png"
         answer = cbr("query", cars_db, "--case", "price=7000,age=6", "--plot", out)
@@ -381,6 +382,7 @@ class TestPlot:
         assert more.json["plot"] == str(out)
         assert self.drawn(out)[1] > 700
 
+    @pytest.mark.long
     def test_odd_answers_are_drawn_too(self, cbr, trips: Casebase, tmp_path: Path) -> None:
         """A solution that only hidden decisions have; nothing similar."""
         words = ["query", trips.path, "--stage", "out", "--plot"]
@@ -389,6 +391,7 @@ class TestPlot:
         self.drawn(tmp_path / "a.png")
         assert (tmp_path / "b.SVG").read_text().startswith("<?xml")
 
+    @pytest.mark.long
     def test_many_and_strange_names(self, cars: Casebase, tmp_path: Path) -> None:
         retrieved = retriever_of(cars, "car", policy="top?k=100")({"price": 7000})
         answer = explain(retrieved, reuse(retrieved), 100)

@@ -168,12 +168,14 @@ VALUE = st.integers(0, 6)
 ROWS = st.lists(st.tuples(VALUE, VALUE, st.sampled_from(SOLUTIONS)), min_size=2, max_size=30)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(rows=ROWS, method=st.sampled_from(["noise", "redundant"]), k=st.integers(1, 5))
 def test_it_agrees_with_comparing_everything(rows: list[tuple], method: str, k: int) -> None:
     agrees(rows, method, k, None, False)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(data=st.data(), rows=ROWS, k=st.integers(1, 4))
 def test_the_own_record_has_no_say(data: st.DataObject, rows: list[tuple], k: int) -> None:
@@ -193,6 +195,7 @@ def crowd(count: int, seed: int, solutions: str = "abc") -> list[tuple]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["noise", "redundant"])
 @pytest.mark.parametrize("short", [False, True])
 def test_lists_that_run_out_are_made_longer(method: str, short: bool, monkeypatch) -> None:
@@ -207,6 +210,7 @@ def test_lists_that_run_out_are_made_longer(method: str, short: bool, monkeypatc
     agrees(rows, method, 3, [place // 5 for place in range(len(rows))], True)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(rows=ROWS, method=st.sampled_from(sorted(METHODS)), k=st.integers(1, 4))
 def test_every_solution_stays_and_the_figures_are_true(rows, method, k) -> None:
@@ -281,6 +285,7 @@ class TestIcf:
         assert noise < icf
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_tree_and_scan_drop_the_same(method: str) -> None:
     rows = crowd(600, 2)
@@ -295,6 +300,7 @@ def test_one_record_alone_is_no_record() -> None:
 
 
 class TestCompetence:
+    @pytest.mark.long
     def test_by_hand(self) -> None:
         """aab...b: the nearest of each is the one beside it."""
         rows = [(0.0, "a"), (1.0, "a"), (3.0, "b"), (7.0, "b"), (7.5, "b"), (10.0, "c")]

@@ -76,6 +76,7 @@ cell = st.tuples(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @example([(0, 0, 0, 0), (0, 0, 0.1, 0)], (0, 0, 0, 0), (0.0, 0.0, 1.0), 0.9, 2, 1, True)
 @given(

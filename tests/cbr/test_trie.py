@@ -82,6 +82,7 @@ POLICIES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("worth", [0, 10**9])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_same_as_comparing_every_vector(policy: str, worth: int, monkeypatch) -> None:
@@ -134,6 +135,7 @@ def test_nothing_is_asked() -> None:
         assert len(mine.many(np.empty((0, 5)))) == 0
 
 
+@pytest.mark.long
 def test_more_than_can_be_held_is_found_in_parts() -> None:
     tree, _ = both(made(3_000), "radius?above=-1")
     codes = draw(2_500, 6)

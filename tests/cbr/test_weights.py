@@ -201,6 +201,7 @@ class TestCommands:
         shown = cbr("weights", "list", "--plugin", sets).out
         assert all(word in shown for word in ("thrifty", "any", "game", "sets", "me"))
 
+    @pytest.mark.long
     def test_list_of_nothing(self, cbr, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CBR_LOAD_PLUGINS", "similarity")
         assert "No loaded plugin brings weights" in cbr("weights", "list").out

@@ -46,6 +46,7 @@ def test_every_hook_has_an_example_that_works(hook: str, plugin_file) -> None:
         assert plugins.registered_by(mine)[kind]
 
 
+@pytest.mark.long
 def test_examples_can_be_used(cbr, cars_db: Path, tmp_path: Path, plugin_file) -> None:
     """Not only loaded: each example that a query or a build can use is used."""
     examples = dict.fromkeys(SECTIONS, "")
@@ -194,6 +195,7 @@ def test_the_readme_is_short() -> None:
     assert sum(line.startswith("cbr ") for line in text.splitlines()) >= 10
 
 
+@pytest.mark.long
 def test_the_module_map_is_true() -> None:
     page = module_map.PAGE.read_text("utf-8")
     assert module_map.updated(page) == page, "stale: run `make docs`"

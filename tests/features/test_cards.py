@@ -62,6 +62,7 @@ class TestCard:
 
 
 class TestEvaluator:
+    @pytest.mark.long
     def test_all_five_card_hands(self) -> None:
         hands = np.array(list(itertools.combinations(range(52), 5)), np.uint8)
         found = evaluate(hands)
@@ -82,6 +83,7 @@ class TestEvaluator:
                 counts += np.bincount(categories(evaluate(hands)), minlength=10)
         assert counts[1:].tolist() == SEVEN
 
+    @pytest.mark.long
     @pytest.mark.parametrize("size", [5, 6, 7])
     def test_two_strangers_agree(self, size: int) -> None:
         """The order of every two hands is the order that eval7 and phevaluator give them."""

@@ -98,6 +98,7 @@ def test_classes_of_size(by: int, pot: int, least: int, expected: str) -> None:
     assert SIZES[size_class(by, pot, least)] == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", [2, 5, 10])
 def test_on_random_hands(seats: int) -> None:
     rng, count, game = np.random.default_rng(seats), 200, Game("nolimit")

@@ -75,6 +75,7 @@ def test_before_the_flop(hand: str, win: float, equity: float) -> None:
     assert 100 * found.win == pytest.approx(win, abs=0.2 + 0.03)
 
 
+@pytest.mark.long
 def test_aces_against_many() -> None:
     printed = [85.17, 73.41, 63.79, 55.82, 49.15, 43.50, 38.70, 34.57, 31.05]
     for opponents, equity in enumerate(printed, 1):
@@ -82,6 +83,7 @@ def test_aces_against_many() -> None:
         assert 100 * found.equity == pytest.approx(equity, abs=0.45)
 
 
+@pytest.mark.long
 def test_drawing_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same questions, counted and drawn: ranges that block each other included."""
     questions = [
@@ -103,6 +105,7 @@ def test_drawing_agrees_with_counting(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert abs(one.tie - two.tie) < 0.01
 
 
+@pytest.mark.long
 def test_ranges_that_block_each_other() -> None:
     """Few of the ways to combine these hands can be dealt; they are found, and all are as likely."""
     found = odds(["AA,KK,QQ"] * 6)
@@ -129,6 +132,7 @@ def test_the_seed_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one == odds(["AhKs"], opponents=3, error=1e-9, seed=5, most=deals)
 
 
+@pytest.mark.long
 def test_the_standard_error_is_honest() -> None:
     """Of 60 runs about 95 % lie within two standard errors of the exact value."""
     exact = odds(["AdQc"], "3h4cJh", opponents=1)[0].equity
@@ -177,6 +181,7 @@ class TestChance:
 
 
 class TestCommand:
+    @pytest.mark.long
     def test_odds(self, cbr) -> None:
         found = cbr("odds", "AhKs", "--board", "Qs Js 2d", "--opponents", "3", "--json").json
         assert {"win", "tie", "lose", "equity", "standard_error", "exact"} <= found.keys()
@@ -186,6 +191,7 @@ class TestCommand:
         shown = cbr("odds", "AhKs", "TT+,AQs+", "--opponents", "1")
         assert "standard error" in shown.out
 
+    @pytest.mark.long
     def test_strength(self, cbr) -> None:
         words = ["odds", "AdQc", "--opponents", "2", "--strength", "--json", "--board"]
         flop = cbr(*words, "3h 4c Jh").json
@@ -227,6 +233,7 @@ class TestCommand:
         assert says in answer.err
         assert answer.err.count("\n") == 1
 
+    @pytest.mark.long
     def test_tables(self, cbr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CBR_CACHE_DIR", str(tmp_path))
         found = cbr("tables", "info", "--json").json["flop_table"]

@@ -66,6 +66,7 @@ def replay(hand: dict) -> Table:
     return table
 
 
+@pytest.mark.long
 def test_pluribus() -> None:
     """Every card is known, so every hand must end in the stacks that were recorded."""
     replayed = 0
@@ -92,6 +93,7 @@ def acpc_hands(archive: str, member: str, most: int) -> Iterator[tuple[str, str,
                     return
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("archive", "member", "betting", "big_blind", "stack"),
     [

@@ -140,6 +140,7 @@ class TestBeside:
         assert after(2, "ckk")["position"] == 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", [2, 3, 6, 10])
 def test_on_random_hands(seats: int) -> None:
     """What must hold at every decision of every hand, and a hand that is over has no situation."""
@@ -167,6 +168,7 @@ def test_on_random_hands(seats: int) -> None:
 
 
 class TestBoard:
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("board", "expected"),
         [

@@ -136,6 +136,7 @@ BOARDS = ["2c7dJh", "2c7cJh", "2c7cJc", "7c7dJh", "7c7dJc", "7c7d7h", "9cTdJc", 
 
 
 class TestBruteForce:
+    @pytest.mark.long
     @pytest.mark.parametrize("board", BOARDS)
     @pytest.mark.parametrize("hole", ["AhKh", "8c8d", "Tc3c", "6s5s", "Ad2d"])
     def test_flop(self, hole: str, board: str) -> None:
@@ -223,6 +224,7 @@ class TestFlopTable:
         yield
         flop_table._loaded.cache_clear()
 
+    @pytest.mark.long
     def test_classes(self) -> None:
         classes = flop_classes()
         assert classes.start[-1] == FLOP_CLASSES == 1_286_792
@@ -259,6 +261,7 @@ class TestFlopTable:
         flops = np.repeat(classes.flops[[0, 5, 11]], sizes, axis=0).astype(np.uint8)
         return holes, flops
 
+    @pytest.mark.long
     def test_with_and_without_it_everything_is_the_same(self, small) -> None:
         holes, flops = self.positions()
         computed = flop_table.flop_strengths(holes, flops)
@@ -270,6 +273,7 @@ class TestFlopTable:
         looked_up = flop_table.flop_strengths(holes, flops)
         assert looked_up.tobytes() == computed.tobytes()
 
+    @pytest.mark.long
     def test_a_build_that_was_stopped_goes_on(self, small, monkeypatch) -> None:
         path, done = flop_table.table_path(), []
         real = flop_table.flop_rows
@@ -299,6 +303,7 @@ class TestFlopTable:
         flop_table.build(path)
         assert path.read_bytes() == resumed
 
+    @pytest.mark.long
     def test_a_damaged_table_is_not_used(self, small) -> None:
         path = flop_table.table_path()
         flop_table.build(path)
@@ -325,6 +330,7 @@ class TestFlopTable:
             with pytest.raises(CbrError, match="another process is building"):
                 flop_table.build(path)
 
+    @pytest.mark.long
     def test_killing_a_build(self, tmp_path: Path) -> None:
         """SIGKILL leaves whole flops and half of one at most; the next build goes on from there."""
         script = "from cbr_holdem.strength import flop_table as f; f.build(f.table_path())"
@@ -357,6 +363,7 @@ class TestFlopTable:
         assert found.tobytes() == flop_table.flop_strengths(holes, flops).tobytes()
 
 
+@pytest.mark.long
 def test_hand_strength_alone_and_again() -> None:
     """Many hands at once, some of them twice, on boards of every length."""
     rng = np.random.default_rng(5)

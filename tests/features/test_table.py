@@ -121,6 +121,7 @@ def random_hand(seed: int) -> int:
     return moves
 
 
+@pytest.mark.long
 def test_pokerkit_agrees() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -320,6 +321,7 @@ class TestLockstep:
             assert tables.history(i) == one.tables.history(0)
         assert (tables.payoff.sum(axis=1) == 0).all()
 
+    @pytest.mark.long
     def test_calling_down_ends_every_hand(self) -> None:
         tables = new_tables(200)
         deal_all(tables.rows, Game().terms, 9, np.full((200, 9), 1000), decks(1, 0, 200))
@@ -461,6 +463,7 @@ class TestBadInput:
         with pytest.raises(BadValue, match=says):
             Table(Game(), stacks, hands, board)
 
+    @pytest.mark.long
     def test_actions_name_what_is_legal(self) -> None:
         made = table([1000, 1000, 1000])
         with pytest.raises(

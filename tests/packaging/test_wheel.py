@@ -44,6 +44,7 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin"
 
 
+@pytest.mark.long
 def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
@@ -62,6 +63,7 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
     }
 
 
+@pytest.mark.long
 def test_it_works_from_anywhere(clean: Path, tmp_path: Path) -> None:
     out = tmp_path / "cars.db"
     run(clean / "cbr", "build", CARS_CSV, "--type", "car", "--out", out, "--plugin", CARS_PLUGIN)
@@ -71,6 +73,7 @@ def test_it_works_from_anywhere(clean: Path, tmp_path: Path) -> None:
     assert "sound" in run(clean / "cbr", "check", out)
 
 
+@pytest.mark.long
 def test_the_outside_plugin_is_listed(clean: Path, tmp_path: Path) -> None:
     found = json.loads(run(clean / "cbr", "plugins", "--json", cwd=tmp_path))["plugins"]
     [mine] = [plugin for plugin in found if plugin["name"] == "example"]
@@ -79,6 +82,7 @@ def test_the_outside_plugin_is_listed(clean: Path, tmp_path: Path) -> None:
     assert {plugin["status"] for plugin in found} == {"ok"}
 
 
+@pytest.mark.long
 def test_the_outside_plugin_passes_its_own_test(clean: Path) -> None:
     script = "import runpy; runpy.run_path('test_cbr_example.py')['test_half_life']()"
     run(clean / "python", "-c", script, cwd=ROOT / "tests" / "plugin_example")

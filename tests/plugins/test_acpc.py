@@ -34,6 +34,7 @@ def hands(path: Path, **options: str) -> list[Hand | Skipped]:
     ]
 
 
+@pytest.mark.long
 def test_a_limit_hand(tmp_path: Path) -> None:
     """Ann is the big blind and calls a raise; Bo bets the flop and folds to a bet on the turn."""
     line = "STATE:12:rc/crc/rf:Ah2d|Kc9c/8h8d3s/Qd:30|-30:Ann|Bo"
@@ -151,6 +152,7 @@ class TestBadLines:
         assert "breaks off" in last.reason
 
 
+@pytest.mark.long
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     lines = [
         "STATE:0:cr300cf/r900c/cc/r20000f:AhAs|KdKc|7h2c/2s8d9h/Jc/3d:1000|-900|-100:a|b|c",
@@ -172,6 +174,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert not (tmp_path / "no.log").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no real hands: {DATA} is not there")
 def test_real_logs(tmp_path: Path) -> None:
     """Every hand of the dealer's logs replays to the dealer's result, decision by decision."""

@@ -117,6 +117,7 @@ def floods(piece: bytes, most: int = 64_000_000) -> Script:
 BYTES = random.Random(1).randbytes(5_000).replace(b"\n", b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "says"),
     [
@@ -136,6 +137,7 @@ def test_a_program_that_does_not_come_in(script: Script | None, says: str, deale
     assert says in answer.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "says"),
     [
@@ -192,6 +194,7 @@ def slowly(seconds: float) -> Script:
     return program(GAME, answer)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limits", "ended"),
     [
@@ -207,6 +210,7 @@ def test_limits_of_time(limits: Limits, ended: str) -> None:
     assert outcome.ended == ended
 
 
+@pytest.mark.long
 def test_nobody_pays_for_the_time_of_others() -> None:
     limits = Limits(9, 0.35, 9)
     outcome, _, _ = deal(GAME, [program(GAME, says("c")), slowly(0.1)], hands=2, limits=limits)
@@ -324,6 +328,7 @@ FIRST = line("1:0::|AhKd")
 FOLDED = [line("0:0::2c2d|"), line("0:0:f:2c2d|")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pieces", "says"),
     [
@@ -388,6 +393,7 @@ def drips(link: socket.socket) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", [sends(then=2), sends(FIRST, then=2), drips])
 def test_a_dealer_that_is_silent(script: Script, cbr: Any) -> None:
     begun = time.monotonic()
@@ -407,6 +413,7 @@ def test_a_dealer_that_cannot_be_reached(cbr: Any) -> None:
         assert f"no dealer answers at {host} port {place}" in answer.err
 
 
+@pytest.mark.long
 def test_a_dealer_that_comes_late(cbr: Any) -> None:
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
@@ -424,6 +431,7 @@ def test_a_dealer_that_comes_late(cbr: Any) -> None:
     assert answer.out == f"call at 127.0.0.1 port {port}: 1 hands, +5 chips, +0.500 sb/h\n"
 
 
+@pytest.mark.long
 def test_what_a_good_dealer_may_say(cbr: Any) -> None:
     """Comments, a state told twice and answered once, LF alone, a hand that is not played out, and
     cards that are shown after the end."""

@@ -128,6 +128,7 @@ def ended(processes: Sequence[subprocess.Popen[str]]) -> list[tuple[str, str]]:
     return said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "specs"), [(LIMIT, ["lag", "moody"]), (NO_LIMIT, ["random", "moody", "clumsy"])]
 )
@@ -220,6 +221,7 @@ WALK = ["", "c", "cc/", "cc/c", "cc/cc/", "cc/cc/c", "cc/cc/cc/", "cc/cc/cc/c", 
 # --- the commands -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -276,6 +278,7 @@ def test_a_copy_under_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert load_game(LIMIT) == SHIPPED[LIMIT]
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_work(
     cbr: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -255,6 +255,7 @@ def seen(table: Table, position: int) -> list[Any]:
     return [row.tolist(), states_of(table, 3)[position]]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(game=games(), deal=st.integers(0, 1000), data=st.data())
 def test_states_stand_for_tables(game: GameDef, deal: int, data: st.DataObject) -> None:

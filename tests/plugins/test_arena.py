@@ -133,6 +133,7 @@ class TestTables:
                 assert (board < UNKNOWN).sum() == (0, 3, 4, 5)[street]
         assert (rows[:, HOLE] < UNKNOWN).all()  # the table itself still knows
 
+    @pytest.mark.long
     def test_what_is_looked_at_late_is_what_is_looked_at_at_once(self) -> None:
         room = self.room("lag", "random", "miniloki")
         seen = []
@@ -152,6 +153,7 @@ class TestTables:
         room.play(Sitting(np.arange(50), np.tile(np.arange(3), (50, 1)), np.zeros(50, int)))
         assert sum(seen) > 200
 
+    @pytest.mark.long
     def test_both_forms_decide_alike(self, plugin_file) -> None:
         use_plugins(Plugins().load([plugin_file(FAST)]))
         plain, batched = (
@@ -251,6 +253,7 @@ class TestMatches:
         played = play(match("call", "lag", "random", hands=900))
         assert played.won.sum(axis=1) == pytest.approx(np.zeros(300), abs=1e-12)
 
+    @pytest.mark.long
     def test_the_same_for_any_number_of_workers(self, plugin_file) -> None:
         use_plugins(Plugins().load([plugin_file(SHY)]))
         for specs, options in ((("lag", "random"), {}), (("shy", "lag"), {"session": 20})):
@@ -261,6 +264,7 @@ class TestMatches:
             assert np.array_equal(alone.won, together.won)
             assert np.array_equal(alone.counts, together.counts)
 
+    @pytest.mark.long
     def test_a_dask_cluster_with_a_bot_from_a_file(self, plugin_file) -> None:
         from distributed import LocalCluster
 
@@ -277,6 +281,7 @@ class TestMatches:
         assert np.array_equal(alone.won, together.won)
         assert not together.faults
 
+    @pytest.mark.long
     def test_a_memory_lasts_a_session_and_meets_a_deal_once(self) -> None:
         met: list[tuple[int, int]] = []
 
@@ -360,6 +365,7 @@ class TestCommand:
             *("name", "rate", "ci95", "sd", "vpip", "pfr", "aggression", "showdown")
         }
 
+    @pytest.mark.long
     def test_text_and_picture(self, cbr, tmp_path: Path) -> None:
         out = tmp_path / "m.png"
         answer = cbr("match", "lag", "call", "--hands", 200, "--plot", out, "--game", "nolimit")
@@ -367,6 +373,7 @@ class TestCommand:
         assert "bb/h" in answer.out
         assert out.read_bytes().startswith(b"\x89PNG")
 
+    @pytest.mark.long
     def test_vs(self, cbr) -> None:
         words = ["match", "lag*2", "--vs", "miniloki", "call", "--hands", 3000]
         found = cbr(*words, "--json").json
@@ -379,6 +386,7 @@ class TestCommand:
         assert found["hands"] > 100
         assert all(bot["ci95"] <= 0.15 for bot in found["bots"])
 
+    @pytest.mark.long
     @pytest.mark.parametrize("name", ["m.phhs", "m.log"])
     @pytest.mark.parametrize("game", ["limit", "nolimit"])
     def test_a_log_is_read_back_to_the_same_results(self, cbr, tmp_path, name, game) -> None:

@@ -75,6 +75,7 @@ class Swapper:
         honest = match("raise", "call")
         assert np.array_equal(play(one).won, play(honest).won)
 
+    @pytest.mark.long
     def test_nobody_sees_what_the_arena_draws_by(self, plugin_file) -> None:
         text = """
 import numpy as np
@@ -119,6 +120,7 @@ class Two:
 
 
 class TestIntervals:
+    @pytest.mark.long
     def test_blocks_of_a_session_go_together_where_something_was_remembered(
         self, plugin_file
     ) -> None:
@@ -154,6 +156,7 @@ class Plain:
             inside += abs(rate.rate) <= rate.ci95
         assert inside >= 180
 
+    @pytest.mark.long
     def test_few_blocks_have_wide_intervals(self) -> None:
         """By Student's t: so the interval holds the truth as often with few blocks as with many."""
         for count in (2, 5, 40):
@@ -252,6 +255,7 @@ class Own:
         one = match("own", "call", hands=20)
         assert not play(one).faults
 
+    @pytest.mark.long
     def test_reasons_are_bounded(self, plugin_file) -> None:
         text = """
 from cbr_arena import bot
@@ -287,6 +291,7 @@ class Stubborn:
         one = match("stubborn", "call", hands=2)
         assert any("0.05 seconds" in why for why in lines_of(one, play(one))[0].faults)
 
+    @pytest.mark.long
     def test_what_bots_print_is_no_result(self, cbr, plugin_file) -> None:
         text = """
 from cbr_arena import bot
@@ -336,6 +341,7 @@ class TestOptions:
         assert cbr(*words).code == 0
         assert cbr("build", log, "--out", tmp_path / "m.db").code == 0
 
+    @pytest.mark.long
     def test_pots_that_do_not_divide_are_read_back(self, cbr, tmp_path) -> None:
         log, base = tmp_path / "m.log", tmp_path / "m.db"
         words = ["lag", "random", "raise", "ace1", "miniloki", "--stack", 7, "--seed", 3]

@@ -38,6 +38,7 @@ def test_folding() -> None:
     assert (first.rate, second.rate) == (-0.75, 0.75)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "others", "rate", "sd"),
     [
@@ -61,6 +62,7 @@ def test_small_formula_players(first: str, others: str, rate: float, sd: float |
         assert lines_of(match, played)[0].sd == pytest.approx(sd, rel=0.06)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("spec", "vpip", "pfr"), [("lag", 0.53, 0.21), ("miniloki", 0.17, 0.07)])
 def test_how_they_play_at_nine_seats(spec: str, vpip: float, pfr: float) -> None:
     first, *_ = lines(f"{spec}*9", hands=9_000)

@@ -37,6 +37,7 @@ def made(count: int, seed: int, noise: bool = False) -> tuple[np.ndarray, np.nda
     return codes, move, np.full((count, 3), np.log(1 / 3))
 
 
+@pytest.mark.long
 def test_a_rule_is_found() -> None:
     codes, move, start = made(4_000, 1)
     trees = fit(codes, move, start, np.arange(4_000) % 5 == 0, 40)
@@ -72,6 +73,7 @@ def test_a_leaf_is_a_number_of_answers() -> None:
         assert leaf_of(np.array([code], np.uint8), feature, cut) == (1 << code) - 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("who", "gain"), [("loki*6", 0.05), ("random*6", 0.0)])
 def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) -> None:
     """On hands that were not known; those who act at random no worse."""

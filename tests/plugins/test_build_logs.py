@@ -156,6 +156,7 @@ class TestHidden:
         listed = cbr("query", tmp_path / "s.db", "--hand", 2)
         assert "hand 2 has 10 decisions; choose by --decision: 0 (preflop r)" in listed.err
 
+    @pytest.mark.long
     def test_info_tells_both(self, tmp_path: Path, cbr) -> None:
         irc_month(tmp_path / "db")
         assert cbr("build", tmp_path / "db", "--out", tmp_path / "i.db").code == 0
@@ -298,6 +299,7 @@ class TestHostileArchives:
         assert report.records == (2 if name == "huge.phhs" else 1)
         assert any("breaks off" in reason for reason in report.skipped)
 
+    @pytest.mark.long
     def test_a_bomb_costs_no_memory(self, tmp_path: Path) -> None:
         import tracemalloc
 
@@ -314,6 +316,7 @@ class TestHostileArchives:
 
 
 class TestInterrupted:
+    @pytest.mark.long
     @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
     @pytest.mark.parametrize("blow", ["SIGINT", "SIGTERM", "SIGKILL"])
     def test_workers_end_with_the_build(self, tmp_path: Path, blow: str) -> None:
@@ -448,6 +451,7 @@ class TestOptions:
         with pytest.raises(BadValue, match=r"match\.log line 32: betting"):
             build([log], tmp_path / "c.db", strict=True)
 
+    @pytest.mark.long
     def test_workers_do_not_change_anything(self, tmp_path: Path, log: Path) -> None:
         build([log], tmp_path / "one.db", batch=7)
         with executor(2) as pool:
@@ -459,6 +463,7 @@ class TestOptions:
         )  # fmt: skip
         assert one == two
 
+    @pytest.mark.long
     def test_a_dask_cluster(self, tmp_path: Path, log: Path) -> None:
         from distributed import LocalCluster
 
@@ -473,6 +478,7 @@ class TestOptions:
         one, two = (Casebase.open(tmp_path / name) for name in ("one.db", "two.db"))
         assert [one.digest(s) for s in STREETS] == [two.digest(s) for s in STREETS]
 
+    @pytest.mark.long
     def test_nobody_answers_at_a_dask_address(self, tmp_path: Path, log: Path, cbr) -> None:
         answer = cbr("build", log, "--out", tmp_path / "m.db", "--dask", "tcp://127.0.0.1:9")
         assert answer.code == 2

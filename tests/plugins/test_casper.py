@@ -60,6 +60,7 @@ def asked(bot: CaseBot, specs: list[str], hands: int) -> list[tuple[Pending, np.
 
 
 class TestBot:
+    @pytest.mark.long
     def test_it_decides_as_a_query_does(self, base: Path) -> None:
         """Both doors: many decisions at once, and one situation asked of the engine."""
         bot = CaseBot(str(base))
@@ -81,6 +82,7 @@ class TestBot:
                     compared += 1
         assert compared > 60
 
+    @pytest.mark.long
     @pytest.mark.parametrize("specs", [["lag"], ["call", "raise"], ["random*8"]])
     def test_it_plays_at_any_table(self, base: Path, specs: list[str]) -> None:
         match = Match(players_of([f"cbr:{base}", *specs]), hands=90)
@@ -92,6 +94,7 @@ class TestBot:
         assert 0.7 < means["preflop similarity"] <= 1.0
         assert 1 <= means["flop cases"] <= 100
 
+    @pytest.mark.long
     def test_no_limit(self, no_limit: Path) -> None:
         game = Game("nolimit", 50, 100)
         match = Match(players_of([f"cbr:{no_limit}", "lag?size=1", "call"]), hands=150, game=game)
@@ -99,6 +102,7 @@ class TestBot:
         assert line.faults == {}
         assert line.pfr > 0
 
+    @pytest.mark.long
     def test_the_same_for_any_number_of_workers(
         self, base: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -111,6 +115,7 @@ class TestBot:
         assert np.array_equal(alone.won, together.won)
         assert alone.figures == together.figures
 
+    @pytest.mark.long
     def test_options(self, base: Path) -> None:
         hands = 120
         found = {
@@ -132,6 +137,7 @@ class TestBot:
         assert len(set(same)) == 1
         assert all(np.isfinite(list(found.values())))
 
+    @pytest.mark.long
     def test_casper_has_its_weights_whatever_the_casebase_has(
         self, base: Path, no_limit: Path, tmp_path: Path
     ) -> None:
@@ -187,6 +193,7 @@ class TestBot:
             build_bot(f"cbr:{empty}", "limit")
 
 
+@pytest.mark.long
 def test_folds_that_no_case_has_come_from_hidden_decisions(base: Path, tmp_path: Path) -> None:
     """As in logs that show cards only at a showdown; for many targets as for one."""
     out = with_folds_hidden(base, tmp_path)

@@ -53,11 +53,13 @@ def genome_weights(base: Path) -> list[float]:
 
 
 class TestArena:
+    @pytest.mark.long
     def test_it_keeps_its_word(self, base: Path) -> None:
         check_arena(contest(base, "holdem?against=lag*5&block=8"), dimensions=42, blocks=3)
         together = contest(base, "holdem?block=8&against=lag*3", 3, together=True)
         check_arena(together, dimensions=42, blocks=3)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("style", ["casper", "cbr"])
     def test_a_row_plays_as_the_bot_with_these_weights(
         self, base: Path, tmp_path: Path, style: str
@@ -76,6 +78,7 @@ class TestArena:
             won = play(match).won[:, 0].reshape(3, 20).mean(axis=1)
             assert found[at] == pytest.approx(won, abs=1e-12)
 
+    @pytest.mark.long
     def test_luck_is_taken_out_of_what_a_row_wins(self, base: Path) -> None:
         """Its factors come from other deals, so the mean stays, and the spread is far smaller."""
         row = np.array([[*genome_weights(base)]])
@@ -93,6 +96,7 @@ class TestArena:
         assert found.sum(axis=0) == pytest.approx(np.zeros(4), abs=1e-9)
         assert np.ptp(found) > 0
 
+    @pytest.mark.long
     def test_opponents_that_remember(self, base: Path) -> None:
         check_arena(contest(base, "holdem?against=waterman,call&block=6"), 42, blocks=2)
 
@@ -105,6 +109,7 @@ class TestArena:
         with pytest.warns(UserWarning, match="tables with .* players and none like 9"):
             contest(base, "holdem?against=call*8")
 
+    @pytest.mark.long
     def test_extra_genes_are_settings_of_the_bot(self, base: Path, tmp_path: Path) -> None:
         one = contest(base, "holdem?against=lag*5&block=20&genes=threshold,cap&adjust=none")
         assert [gene.name for gene in one.genes] == ["threshold", "cap"]
@@ -151,6 +156,7 @@ class TestPublishedPlans:
         assert (one.copies, one.pairs, one.mutations, one.mutation_chance) == (3, 3, 1, 0.0)
         assert (two.copies, two.pairs, two.mutations, two.mutation_chance) == (1, 1, 0, 0.01)
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("plan", "more", "runs"),
         [
@@ -193,6 +199,7 @@ def in_short(found) -> tuple:
 
 
 class TestWorkers:
+    @pytest.mark.long
     def test_their_number_changes_nothing(self, base: Path, tmp_path: Path) -> None:
         plan = plan_named("robust").changed(
             {"population": 4, "generations": 1, "trials": 40, "duel": 40, "report": 40}

@@ -139,6 +139,7 @@ def fuzz(files: dict[str, Path], tries: int, seed: int) -> int:
     return sound
 
 
+@pytest.mark.long
 def test_mutated_logs(tmp_path: Path) -> None:
     """A few in every run; `make test-all` tries a hundred thousand."""
     assert fuzz(small_files(tmp_path), 2_000, 1) > 1_000
@@ -168,6 +169,7 @@ def real_files(folder: Path) -> dict[str, Path]:
     return found | {"acpc  ": log}
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="ABCDfcr/0123456789", max_size=40), st.integers(2, 6))
 def test_any_actions(actions: str, seats: int) -> None:
@@ -190,6 +192,7 @@ def test_any_actions(actions: str, seats: int) -> None:
         assert re.search("turn|street", found.rejected[0]), found.rejected[0]
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=14))
 def test_any_text_is_a_hand_or_a_reason(fields: list[str]) -> None:

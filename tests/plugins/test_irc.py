@@ -361,6 +361,7 @@ def test_a_line_cut_by_the_end_of_its_file(tmp_path: Path) -> None:
 # --- real hands -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no real hands: {DATA} is not there")
 def test_a_real_month(tmp_path: Path) -> None:
     with tarfile.open(DATA / "irc_holdem3.tar.xz") as files:

@@ -50,6 +50,7 @@ class TestLabels:
         played, terms, _ = replay_decisions(bodies)
         return Strategies(model, model.grid, RAISE_SIZES["limit"]), played, terms
 
+    @pytest.mark.long
     def test_frequencies_are_chances(self, base: Path) -> None:
         with Casebase.open(base) as opened:
             chances = count_moves(opened).model().grid
@@ -73,6 +74,7 @@ class TestLabels:
         kinds = [{player % 6 for player in group} for group in groups]
         assert not kinds[0] & kinds[1]
 
+    @pytest.mark.long
     def test_cards_that_only_the_log_knows_are_not_looked_at(self, base: Path) -> None:
         both, played, terms = self.played(base)
         tables = played.tables
@@ -90,6 +92,7 @@ class TestLabels:
         assert np.isfinite(before[wanted, CALL]).all()
         assert np.isnan(before[~wanted]).all()
 
+    @pytest.mark.long
     def test_the_future_of_the_board_is_not_looked_at(self, base: Path) -> None:
         both, played, terms = self.played(base)
         tables = played.tables
@@ -104,6 +107,7 @@ class TestLabels:
         after, _ = rollout_values(other, *given)
         np.testing.assert_array_equal(before[flop], after[flop])
 
+    @pytest.mark.long
     def test_moves_with_values_are_the_legal_solutions(self, base: Path) -> None:
         """What the rules allow a bot at a table is what roll-outs play out."""
         both, played, terms = self.played(base)
@@ -119,6 +123,7 @@ class TestLabels:
             pending = Pending(played.tables, Game("limit"), mine)
             np.testing.assert_array_equal(found, legal(pending, solutions))
 
+    @pytest.mark.long
     def test_good_hands_are_worth_more(self, base: Path) -> None:
         """On the river: values follow strength, and a fold is worth nothing."""
         both, played, terms = self.played(base, 600)
@@ -143,6 +148,7 @@ class TestLabels:
         assert np.nanmean(mean[bad, RAISE] - mean[bad, CALL]) < 0.5
         assert (error[faced, CALL] > 0).mean() > 0.6  # the others are sure to win or lose
 
+    @pytest.mark.long
     def test_it_goes_on_where_it_stopped_for_any_number_of_workers(
         self, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -168,6 +174,7 @@ class TestLabels:
         assert kept[0] == kept[1]
         assert len(kept[0]) > 96
 
+    @pytest.mark.long
     def test_the_bot_plays_by_worth(self, base: Path, tmp_path: Path, cbr) -> None:
         import shutil
 
@@ -186,6 +193,7 @@ class TestLabels:
             assert lines_of(match, play(match))[0].faults == {}
         assert cbr("check", copy).code == 0
 
+    @pytest.mark.long
     def test_labels_go_into_a_file_and_come_back(self, base: Path, tmp_path: Path, cbr) -> None:
         import shutil
 
@@ -281,6 +289,7 @@ class TestLabels:
             with Casebase.open(second) as kept:
                 assert not kept.valued("preflop")  # all or none
 
+    @pytest.mark.long
     def test_pieces_are_the_labels_of_one_run(self, base: Path, tmp_path: Path, cbr) -> None:
         import shutil
 
@@ -294,6 +303,7 @@ class TestLabels:
             for stage in one.stages:
                 assert one.values(stage) == other.values(stage)
 
+    @pytest.mark.long
     def test_damaged_files_of_labels(self, base: Path, tmp_path: Path, cbr) -> None:
         import shutil
 
@@ -313,6 +323,7 @@ class TestLabels:
         assert answer.code == 2
         assert "is damaged, or not a file of labels" in answer.err
 
+    @pytest.mark.long
     def test_table_models_of_an_older_version_are_learned_again(
         self, base: Path, tmp_path: Path, cbr
     ) -> None:
@@ -342,6 +353,7 @@ class TestLabels:
         np.savez(path, **parts, **({} if value is None else {name: value}))
         return path
 
+    @pytest.mark.long
     def test_values_of_unlike_cases_do_not_count_where_folds_are_hidden(
         self, base: Path, tmp_path: Path
     ) -> None:
@@ -376,17 +388,20 @@ class TestLabels:
         with Casebase.open(base) as opened:
             assert Street(opened, "flop", "worth", "proportional").sparse == ""
 
+    @pytest.mark.long
     def test_without_labels_it_imitates_and_says_so_once(self, base: Path, cbr) -> None:
         answer = cbr("match", f"cbr:{base}*2", "lag", "--hands", 30, "--workers", 2)
         assert answer.code == 0
         assert answer.err.count("cbr label") == 1
 
+    @pytest.mark.long
     def test_tables_unlike_those_of_the_log_are_named(self, base: Path, cbr) -> None:
         answer = cbr("match", f"cbr:{base}", "lag", "--hands", 20, "--workers", 2)
         assert answer.code == 0
         assert answer.err.count("tables with 5 players and none like 2") == 1
         assert "none like" not in cbr("match", f"cbr:{base}", "lag*5", "--hands", 12).err
 
+    @pytest.mark.long
     def test_no_limit(self, no_limit: Path, tmp_path: Path, cbr) -> None:
         import shutil
 

@@ -270,6 +270,7 @@ def test_alone_it_decides_as_among_many(bot: Any) -> None:
     assert set(decided) == {FOLD, CALL, RAISE}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["findler", "waterman"])
 @pytest.mark.parametrize("others", ["random", "lag random", "lag*4 random*4"])
 def test_no_faults(spec: str, others: str) -> None:
@@ -280,6 +281,7 @@ def test_no_faults(spec: str, others: str) -> None:
         assert not play(match).faults
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spec", ["findler", "waterman"])
 @pytest.mark.parametrize(("other", "least"), [("random", 0.3), ("call", 0.6)])
 def test_they_beat_who_does_not_think(spec: str, other: str, least: float) -> None:
@@ -289,6 +291,7 @@ def test_they_beat_who_does_not_think(spec: str, other: str, least: float) -> No
     assert found.rate - found.ci95 > least
 
 
+@pytest.mark.long
 def test_memory_is_worth_something() -> None:
     """Against one who folds to any bet, knowing it pays."""
     long, short = (

@@ -106,6 +106,7 @@ def test_a_raise_makes_good_hands_likelier() -> None:
 # Boards
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "board", ["3h 4c Jh", "2d Ks 3s", "2d Ks 3s Ac", "9c 9d 9h 9s", "As Ks Qs Js Ts"]
 )
@@ -132,6 +133,7 @@ def test_weights_count_in_hand_strength() -> None:
     assert out[ours] == pytest.approx(0.75)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("board", "least", "off"),
     [
@@ -246,6 +248,7 @@ def test_triples_are_chances_and_legal() -> None:
             assert not capped or triple[2] == 0
 
 
+@pytest.mark.long
 def test_all_hands_have_the_triple_that_is_played() -> None:
     formula = Formula()
     for moves in ("", "r", "rcc", "rccrc", "ccc", "ccccccrc", "cccccccccr"):
@@ -275,6 +278,7 @@ def test_better_hands_play_more() -> None:
 # Players
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "spec",
     [
@@ -305,6 +309,7 @@ def test_only_limit() -> None:
         Sim(trials=0)
 
 
+@pytest.mark.long
 def test_same_seed_same_play() -> None:
     for specs in (["loki", "lag", "call"], ["sim?trials=10", "loki", "lag"]):
         match = Match(players_of(specs), hands=300, seed=4)
@@ -369,12 +374,14 @@ def test_moves_that_the_formula_would_seldom_make_are_unlikely() -> None:
     assert (likely[:3] < 0.9).all()
 
 
+@pytest.mark.long
 def test_loki_beats_weak_players_heads_up() -> None:
     for other, least in (("call", 0.6), ("random", 0.3), ("miniloki", 0.0)):
         line = lines(["loki", other], 4000)[0]
         assert line.rate - line.ci95 > least, other
 
 
+@pytest.mark.long
 def test_styles_differ_in_the_hands_they_play() -> None:
     for style, wanted in (("tight", 0.15), ("moderate", 0.20), ("loose", 0.25)):
         match = Match(players_of([f"loki?style={style}*10"]), hands=1_500, duplicate=False)
@@ -382,6 +389,7 @@ def test_styles_differ_in_the_hands_they_play() -> None:
         assert np.mean(shares) == pytest.approx(wanted, abs=0.02)
 
 
+@pytest.mark.long
 def test_sim_beats_a_calling_station() -> None:
     line = lines(["sim?trials=20", "call"], 2000)[0]
     assert line.rate - line.ci95 > 0.6

@@ -78,6 +78,7 @@ def test_losses_of_a_table_are_as_by_hand(month: Path) -> None:
     assert lines[0].gain.mean == pytest.approx(gain)
 
 
+@pytest.mark.long
 def test_a_search_only_goes_down(tmp_path: Path) -> None:
     log = acpc_log(tmp_path / "match.log", 60, 3)
     found = decisions_in([log], ["bot0", "bot1", "bot2"])
@@ -102,6 +103,7 @@ def test_the_command(month: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "holdem1/199909" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REAL.is_file(), reason=f"no games of the real programs: {REAL}")
 def test_loki_is_like_the_real_one() -> None:
     """Some hands of a month that the constants were not tuned on; the command takes all."""

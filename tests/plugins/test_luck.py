@@ -105,6 +105,7 @@ class TestTerms:
             luck.drew(np.array([0]), np.eye(3)[[kind]], np.array([kind]), np.zeros(1, np.int64))
         assert not luck.terms.any()
 
+    @pytest.mark.long
     def test_each_is_0_on_average_over_many_hands(self) -> None:
         match = Match(
             players_of(["random", "triple:0.1,0.5,0.4", "lag"]),
@@ -146,6 +147,7 @@ class TestAllIn:
         played = play(Match(players_of(["lag", "random", "call"]), hands=300, adjust="all-in"))
         assert played.adjusted == pytest.approx(played.won, abs=1e-9)
 
+    @pytest.mark.long
     def test_it_narrows_the_interval_of_no_limit(self) -> None:
         specs = ["call", "raise?size=all-in"]
         match = Match(
@@ -160,6 +162,7 @@ class TestAllIn:
 
 
 class TestAivat:
+    @pytest.mark.long
     def test_the_interval_holds_what_is_true_in_most(self) -> None:
         inside, narrower = 0, 0
         for seed in range(100):
@@ -179,6 +182,7 @@ class TestAivat:
         assert inside >= 88
         assert narrower >= 98
 
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("specs", "hands"), [(["miniloki", "call"], 4_000), (["random", "lag*5"], 6_000)]
     )
@@ -200,6 +204,7 @@ class TestAivat:
         # Only the first cards' value is an estimate: the rest comes out to the last digit.
         assert played.judged[:, 0].std() < 0.15
 
+    @pytest.mark.long
     def test_the_same_for_any_number_of_workers(self) -> None:
         match = Match(players_of(["random", "lag"]), hands=8_000, adjust="aivat")
         alone = play(match)
@@ -207,6 +212,7 @@ class TestAivat:
             together = play(match, pool)
         assert np.array_equal(alone.judged, together.judged)
 
+    @pytest.mark.long
     def test_differences(self) -> None:
         a, b = (
             play(Match(players_of(["lag", hero]), hands=2_000, adjust="aivat"))

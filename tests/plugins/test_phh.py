@@ -650,6 +650,7 @@ def real(name: str, most: int) -> list[bytes]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "most", "wrong"),
     [

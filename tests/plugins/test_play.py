@@ -160,6 +160,7 @@ def hands_in(path: Path) -> list[Hand]:
         return [Hand.read(body) for _, bodies in base.read_records(100) for body in bodies]
 
 
+@pytest.mark.long
 class TestTable:
     def test_hands_by_single_keys_until_it_is_quit(self, terminal, tmp_path: Path, cbr) -> None:
         log = tmp_path / "mine.phhs"
@@ -268,6 +269,7 @@ class TestTable:
         assert "twice" in cbr("play", "loki", "--name", "loki").err
 
 
+@pytest.mark.long
 class TestNoLimit:
     def test_amounts(self, terminal, tmp_path: Path) -> None:
         game = terminal(
@@ -306,6 +308,7 @@ class TestNoLimit:
         assert "pot 20,000" in screen
 
 
+@pytest.mark.long
 class TestEnds:
     def test_ctrl_c(self, terminal, tmp_path: Path) -> None:
         game = terminal("call", "--seed", 1, "--out", "c.phhs")
@@ -393,6 +396,7 @@ def piped(folder: Path, text: str | None, *words: object) -> subprocess.Complete
     )
 
 
+@pytest.mark.long
 class TestLines:
     def test_keys_are_lines(self, tmp_path: Path) -> None:
         text = "call\nc\nc\nc\n\n" + "raise 400\nc\nc\n"
@@ -448,6 +452,7 @@ def counted(explanation: str) -> float:
 
 
 class TestExplain:
+    @pytest.mark.long
     def test_not_while_the_hand_is_on(self, terminal, casebase: Path) -> None:
         game = terminal(f"cbr:{casebase}", "--seed", 1)
         game.asked()
@@ -461,6 +466,7 @@ class TestExplain:
         assert screen.count("Retrieved") >= 1
         assert re.search(r"cbr:sample.db (check|call|bet|raise|fold)s.* preflop ", screen)
 
+    @pytest.mark.long
     def test_at_once_and_after_the_hand(self, terminal, casebase: Path) -> None:
         game = terminal(f"cbr:{casebase}", "call", "--explain", "--seed", 5)
         game.asked()
@@ -475,6 +481,7 @@ class TestExplain:
         assert screen.index("Retrieved") < screen.index("Showdown")
         assert screen.count("Retrieved") > 1
 
+    @pytest.mark.long
     def test_it_tells_what_the_bot_did(self, casebase: Path, tmp_path: Path) -> None:
         """The chances that are told are those that were drawn by, on every street."""
         from cbr_casper.bot import CaseBot
@@ -509,6 +516,7 @@ class TestExplain:
                 streets.add(decision.view.street)
         assert streets == {"preflop", "flop", "turn", "river"}
 
+    @pytest.mark.long
     def test_values_of_actions(self, casebase: Path, tmp_path: Path) -> None:
         import shutil
 

@@ -24,6 +24,7 @@ from cbr_opponents import (
 from cbr_opponents.learning import count_moves
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("street", [0, 2])
 def test_a_move_multiplies_weights_by_its_likelihood(
     tmp_path_factory: pytest.TempPathFactory, street: int

@@ -86,6 +86,7 @@ def kept_by(bot: CaseBot, specs: list[str], hands: int, game: Game | None = None
 
 
 class TestSession:
+    @pytest.mark.long
     @pytest.mark.parametrize(
         ("spec", "specs", "game"),
         [
@@ -120,6 +121,7 @@ class TestSession:
         own = sum(int(kept.own.sum()) for kept in session.streets)
         assert 0 < own < compared
 
+    @pytest.mark.long
     def test_no_card_that_was_not_seen(self, base: Path) -> None:
         bot = CaseBot(str(base), retain="session")
         seen, _ = kept_by(bot, ["lag*3"], 150)
@@ -133,6 +135,7 @@ class TestSession:
                     hidden += not hole
         assert hidden > 100
 
+    @pytest.mark.long
     def test_own_decisions_are_known_from_others(self, base: Path) -> None:
         bot = CaseBot(str(base), retain="session")
         seen, [session] = kept_by(bot, ["call*2", "lag"], 100)
@@ -143,6 +146,7 @@ class TestSession:
         assert [int(kept.own.sum()) for kept in session.streets] == mine.tolist()
         assert all(len(kept) > kept.own.sum() > 0 for kept in session.streets)
 
+    @pytest.mark.long
     def test_sessions_are_forgotten(self, base: Path) -> None:
         spec = f"cbr:{base}?retain=session"
         match = Match(players_of([spec, "lag"]), hands=840, session=70)
@@ -156,6 +160,7 @@ class TestSession:
             assert len(going) == 4
             assert {session.hands for session in going} == {70}
 
+    @pytest.mark.long
     def test_the_same_decisions_before_anything_was_kept(self, labelled: Path) -> None:
         """Sums that are kept say what retrieval says, for imitation and for values."""
         for reuse in ("", "proportional", "similarity-weighted", "worth?temperature=0.3"):
@@ -184,6 +189,7 @@ class TestSession:
         assert shares[0.0] < shares[3.0] < shares[1_000.0]
         assert shares[1_000.0] > 0.9
 
+    @pytest.mark.long
     def test_the_same_for_any_number_of_workers(
         self, base: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -213,6 +219,7 @@ class TestSession:
         assert len(found.target) == (expected > 0.9 - 1e-6).sum() > 1
         assert np.allclose(np.sort(found.similarity), np.sort(expected[expected > 0.9 - 1e-6]))
 
+    @pytest.mark.long
     def test_explanation(self, base: Path) -> None:
         for spec in (f"cbr:{base}?retain=session", "cbr:empty"):
             bot = build_bot(spec, "limit")
@@ -226,6 +233,7 @@ class TestSession:
 
 
 class TestFile:
+    @pytest.mark.long
     def test_hands_are_written_as_a_build_would(self, base: Path, tmp_path: Path) -> None:
         out = tmp_path / "seen.db"
         bot = CaseBot(str(base), retain=str(out))
@@ -243,6 +251,7 @@ class TestFile:
             assert kept.hidden() == built.hidden()
         assert check(out) == []
 
+    @pytest.mark.long
     def test_they_can_be_labelled_and_played(self, tmp_path: Path) -> None:
         out = tmp_path / "seen.db"
         match = Match(players_of([f"cbr:empty?retain={out}", "call", "lag"]), hands=300)
@@ -254,6 +263,7 @@ class TestFile:
         match = Match(players_of([f"cbr:{out}", "call"]), hands=40)
         assert lines_of(match, play(match))[0].faults == {}
 
+    @pytest.mark.long
     def test_the_same_match_again_adds_nothing(self, base: Path, tmp_path: Path) -> None:
         out = tmp_path / "seen.db"
         for _ in range(2):
@@ -265,6 +275,7 @@ class TestFile:
             match_room_forgotten()
         assert check(out) == []
 
+    @pytest.mark.long
     def test_into_the_casebase_that_it_plays_from(self, tmp_path: Path) -> None:
         out = made(tmp_path, "own", ["miniloki", "lag"], 200)
         with Casebase.open(out) as opened:
@@ -275,6 +286,7 @@ class TestFile:
             assert all(opened.count(stage) > before[stage] for stage in STREETS)
         assert check(out) == []
 
+    @pytest.mark.long
     def test_several_processes_write_one_file(self, base: Path, tmp_path: Path) -> None:
         out = tmp_path / "shared.db"
         specs = [f"cbr:empty?retain={out}", f"cbr:{base}?retain={out}", "lag"]
@@ -287,6 +299,7 @@ class TestFile:
             [records] = opened.db.execute(f"SELECT COUNT(*) FROM {opened.records_table}").fetchone()
         assert 480 <= records <= 960
 
+    @pytest.mark.long
     def test_many_writers_of_the_same_hands(self, tmp_path: Path) -> None:
         """Each hand is there once, whoever wrote it first."""
         out = tmp_path / "raced.db"
@@ -295,6 +308,7 @@ class TestFile:
         assert sum(counts) == 60
         assert check(out) == []
 
+    @pytest.mark.long
     def test_what_several_seats_saw_is_one_hand(self, tmp_path: Path) -> None:
         out = tmp_path / "self.db"
         match = Match(players_of([f"cbr:empty?retain={out}*3"]), hands=90)
@@ -315,6 +329,7 @@ class TestFile:
         [joined], numbers = merge_views(np.array([one, other]), ["a", "b"])
         assert (joined[HOLE], joined[HOLE + 2], numbers) == (3, 4, ["a"])
 
+    @pytest.mark.long
     def test_a_file_that_cannot_be_written(self, base: Path, tmp_path: Path) -> None:
         for name, why in (
             ("nowhere/seen.db", "no folder"),
@@ -335,6 +350,7 @@ class TestFile:
         assert answer.code == 2
         assert "no folder" in answer.err
 
+    @pytest.mark.long
     def test_a_failure_later_is_a_fault(
         self, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -354,6 +370,7 @@ class TestFile:
         assert "No space left" in next(iter(faults))
         assert np.isfinite(played.won).all()
 
+    @pytest.mark.long
     def test_a_kill_leaves_a_sound_file(self, tmp_path: Path) -> None:
         out = tmp_path / "killed.db"
         code = (
@@ -375,6 +392,7 @@ class TestFile:
 
 
 class TestEmpty:
+    @pytest.mark.long
     def test_it_learns(self) -> None:
         """Its last hands against one that calls are better than its first."""
         sessions, length = 16, 480
@@ -393,10 +411,12 @@ class TestEmpty:
         assert gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(sessions)
         assert by_time[:, 2:].mean() > 0.3
 
+    @pytest.mark.long
     def test_it_takes_what_those_who_fold_leave(self) -> None:
         match = Match(players_of(["cbr:empty", "fold"]), hands=2_000, session=500)
         assert play(match).won[:, 0].mean() > 0.3
 
+    @pytest.mark.long
     def test_no_limit(self) -> None:
         specs = ["cbr:empty?game=nolimit", "call", "lag?size=1"]
         match = Match(players_of(specs), hands=240, game=NO_LIMIT)

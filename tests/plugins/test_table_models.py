@@ -31,6 +31,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return limit_base(tmp_path_factory.mktemp("casper"))
 
 
+@pytest.mark.long
 class TestBestResponse:
     def test_it_earns_more_than_the_players_themselves(self, base: Path) -> None:
         """Against the same model, dealt anew: its moves are worth more on average."""
@@ -71,6 +72,7 @@ class TestBestResponse:
 
 
 class TestTableModels:
+    @pytest.mark.long
     def test_tilts_are_chances_and_do_what_they_say(self, base: Path) -> None:
         with Casebase.open(base) as opened:
             model = count_moves(opened).model()
@@ -100,6 +102,7 @@ class TestTableModels:
         np.testing.assert_array_equal(shifted_strengths(1.0)[1], np.arange(256))
         np.testing.assert_array_equal(shifted_strengths(1.0)[0, :169], np.arange(169))
 
+    @pytest.mark.long
     def test_a_table_is_told_by_what_it_does(self, base: Path) -> None:
         """Hands of callers make the calling model likely, and moves are worth what it says."""
         with Casebase.open(base) as opened:
@@ -152,6 +155,7 @@ class TestTableModels:
         # Where no case has a value, the first model's values count too.
         np.testing.assert_allclose(at(0.5, own, other, valued=0.0), [[0.0, 3 / 7, 4 / 7]])
 
+    @pytest.mark.long
     def test_without_best_responses_nobody_adapts(self, base: Path, tmp_path: Path) -> None:
         import shutil
 
@@ -167,6 +171,7 @@ class TestTableModels:
             opened.put_learned("worlds.hands", np.array([5_000]))
             assert TableModels.for_adaptation(opened) is not None
 
+    @pytest.mark.long
     def test_they_are_kept_in_the_casebase(self, base: Path, tmp_path: Path) -> None:
         import shutil
 

@@ -53,6 +53,7 @@ def test_sessions_belong_to_their_pair() -> None:
     assert found.total(0).ci95 is None
 
 
+@pytest.mark.long
 def test_bots_that_remember_play_among_those_that_do_not(
     cbr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +85,7 @@ class TestCommand:
         )
         assert len(found["dropped"]) == 3
 
+    @pytest.mark.long
     def test_text_and_picture(self, cbr, tmp_path: Path) -> None:
         out = tmp_path / "t.png"
         answer = cbr(*self.WORDS, "--plot", out, "--adjust", "aivat")

@@ -52,6 +52,7 @@ def test_every_measure_is_checked() -> None:
     assert {Spec.parse(text).name for text in OF_NUMBERS + OF_WORDS} == set(ALL)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", OF_NUMBERS)
 def test_it_conforms(text: str) -> None:
     measure, spec = parsed(text)

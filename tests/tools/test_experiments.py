@@ -23,6 +23,7 @@ def told(main, monkeypatch: pytest.MonkeyPatch, *words: object) -> None:
     experiment.run(main)
 
 
+@pytest.mark.long
 def test_casper_learns_from_any_log(tmp_path: Path, monkeypatch, capsys) -> None:
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
     told(casper.main, monkeypatch, *words, "--json")
@@ -53,6 +54,7 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
     assert experiment.Setting("nolimit", 6).strong == ["miniloki*5"]
 
 
+@pytest.mark.long
 def test_the_cbr_bot_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(cbr_bot, "QUICK", cbr_bot.Scale(150, 40, 1, 1_000, 60))
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
