@@ -68,8 +68,8 @@ def evaluate(
 
     The cases to predict are split from the known ones by record: by time, in folds, or one record
     at a time. The predictor `rule` is the retrieval policy with one case of each solution added;
-    `soft` is a kernel in which every case counts by e^(beta similarity), with constants fitted on
-    the known cases.
+    `soft` is a kernel in which every case counts by e^(beta (similarity - 1)), with constants
+    fitted on the known cases.
     """
     import numpy as np
 
