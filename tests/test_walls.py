@@ -43,6 +43,13 @@ def test_every_package_is_behind_a_wall() -> None:
     assert {name for layer in layers for name in re.split(r"[ |:]+", layer)} == set(PACKAGES)
 
 
+def test_every_folder_of_tests_is_run() -> None:
+    paths = set(PROJECT["tool"]["pytest"]["ini_options"]["testpaths"])
+    tests = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")}
+    tests = {path for path in tests if "plugin_example" not in path.parts}
+    assert not [path for path in tests if not paths & {str(path), str(path.parent)}]
+
+
 def test_every_folder_of_a_package_is_one() -> None:
     """A folder without __init__.py would be left out of the wheel without a word."""
     for package in PACKAGES.values():
