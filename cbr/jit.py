@@ -6,7 +6,8 @@ changes, nor when an imported constant does, and would go on running the old cod
 digest of all that the compiled code was made from: the function's own module, the modules of every
 compiled function that it reaches, and the values of the constants that these read. An edit anywhere
 else compiles nothing again. Entries of functions that are gone, and of older code, are removed when
-something new is written.
+something new is written. Where several processes need a function, one compiles it and the others
+wait for its entry: eight workers on a new machine compile no more than one.
 
     from cbr.jit import njit
 
@@ -18,7 +19,10 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
+import time
 import types
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -29,6 +33,14 @@ import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
 
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+#: Seconds to wait for another process that compiles a function, before compiling it here too: it
+#: may have been stopped.
+PATIENCE = 120.0
 #: File names (without suffix) of the cache entries that belong to a module's present functions.
 _entries: dict[Path, set[str]] = {}
 
@@ -47,8 +59,23 @@ def njit(function: Any = None, **options: Any) -> Any:
     compiled = numba.njit(**options)(function)
     _source(function)  # the digest of the module as it was imported, whatever is written later
     if isinstance(compiled, Dispatcher):  # not so where numba is disabled
-        vars(compiled)["_cache"] = _Cache(function)
+        _compile_once(compiled, _Cache(function))
     return compiled
+
+
+def _compile_once(compiled: Any, cache: _Cache) -> None:
+    """Give a function its cache, whose lock is released however its compiling ends."""
+    compile_it = compiled.compile
+
+    def compile_or_load(signature: Any) -> Any:
+        cache.users += 1
+        try:
+            return compile_it(signature)
+        finally:
+            cache.users -= 1
+            cache.unlock()
+
+    vars(compiled).update(_cache=cache, compile=compile_or_load)
 
 
 def digest_of(function: Callable[..., Any]) -> str:
@@ -166,6 +193,8 @@ class _Cache(FunctionCache):
         self._module = self._folder / Path(inspect.getfile(function)).stem
         _entries.setdefault(self._module, set()).add(self._impl.filename_base)
         self._stamped = False
+        self._locked = False
+        self.users = 0
 
     def _stamp(self) -> None:
         """Done at the first call and not before: now all that the function reaches is there."""
@@ -174,12 +203,46 @@ class _Cache(FunctionCache):
             self._stamped = True
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._read(sig, target_context)
+        if found is None and self._lock():
+            found = self._read(sig, target_context)  # another process may have written it
+        return found
+
+    def _read(self, sig: Any, target_context: Any) -> Any:
         self._stamp()
         try:
             return super()._load_overload(sig, target_context)
         except Exception:  # damaged, or of a type that is no longer there
             self._discard()
             return None
+
+    def _lock(self) -> bool:
+        """Lock this function against other processes; False if it is locked by this one already,
+        or cannot be. Callers are locked before what they call, so nobody waits in a circle."""
+        file = None if self._locked else _lock_file(self._folder)
+        end = time.monotonic() + PATIENCE
+        while file is not None and time.monotonic() < end:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._lock_byte)
+            except (BlockingIOError, PermissionError):
+                time.sleep(0.02)
+            except OSError:  # a file system without locks
+                break
+            else:
+                self._locked = True
+                return True
+        return False
+
+    def unlock(self) -> None:
+        """Release the lock, unless the function is still being compiled for other types."""
+        file = _lock_file(self._folder) if self._locked and not self.users else None
+        if file is not None:
+            self._locked = False
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, self._lock_byte)
+
+    @property
+    def _lock_byte(self) -> int:
+        return zlib.crc32(self._impl.filename_base.encode())
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         self._stamp()
@@ -202,6 +265,18 @@ class _Cache(FunctionCache):
     def _discard(self) -> None:
         base = self._impl.filename_base
         _unlink([self._folder / f"{base}.nbi", *self._folder.glob(f"{base}.*.nbc")])
+
+
+@cache
+def _lock_file(folder: Path) -> int | None:
+    """A file of which each function of a folder locks one byte. It stays open: closing it would
+    release all locks of this process."""
+    if fcntl is None:
+        return None
+    try:
+        return os.open(folder / "compiling.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:  # a folder that cannot be written
+        return None
 
 
 def _unlink(paths: Iterable[Path]) -> None:

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
+
+from cbr.jit import njit
 
 CALLER = """
 from cbr.jit import njit
@@ -68,12 +71,17 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(package: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(package)], capture_output=True, text=True, check=True
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
+def start(package: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", RUN, str(package)], stdout=subprocess.PIPE)
+
+
+def end(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(process.communicate()[0])
     return found
+
+
+def run(package: Path) -> dict[str, Any]:
+    return end(start(package))
 
 
 def edit(package: Path, name: str, old: str, new: str) -> None:
@@ -131,3 +139,27 @@ def test_entries_that_cannot_be_read_are_replaced(package: Path) -> None:
         path.write_bytes(b"damaged")
     assert run(package) == {"values": [70.5, 2.0], "compiled": [1, 1]}
     assert run(package) == {"values": [70.5, 2.0], "compiled": [0, 0]}
+
+
+@pytest.mark.long
+def test_one_of_several_processes_compiles(package: Path) -> None:
+    found = [end(process) for process in [start(package) for _ in range(3)]]
+    assert [one["values"] for one in found] == [[70.5, 2.0]] * 3
+    assert [sum(of) for of in zip(*(one["compiled"] for one in found), strict=True)] == [1, 1]
+
+
+def test_the_lock_is_released_when_compiling_fails() -> None:
+    @njit
+    def broken(x: Any) -> Any:
+        return x.no_such_attribute
+
+    @njit
+    def recursive(x: Any) -> Any:
+        return 1 if x < 1 else x * recursive(x - 1)
+
+    with pytest.raises(numba.TypingError):
+        broken(1.0)
+    assert recursive(4) == 24
+    for function in (broken, recursive):
+        assert not function._cache._locked
+        assert function._cache.users == 0
