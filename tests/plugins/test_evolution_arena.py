@@ -22,7 +22,7 @@ from cbr.workers import executor
 from cbr_arena import Match, play, players_of, write_log
 from cbr_casper import ARENA
 
-TINY = ["--generations", 2, "--hands", 60, "--report", 60]
+TINY = ["--generations", 2, "--hands", 24, "--report", 24]
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def genome_weights(base: Path) -> list[float]:
 class TestArena:
     @pytest.mark.long
     def test_it_keeps_its_word(self, base: Path) -> None:
-        check_arena(contest(base, "holdem?against=lag*5&block=8"), dimensions=42, blocks=3)
-        together = contest(base, "holdem?block=8&against=lag*3", 3, together=True)
+        check_arena(contest(base, "holdem?against=lag*5&block=4"), dimensions=42, blocks=3)
+        together = contest(base, "holdem?block=4&against=lag*3", 3, together=True)
         check_arena(together, dimensions=42, blocks=3)
 
     @pytest.mark.long
@@ -82,8 +82,8 @@ class TestArena:
     def test_luck_is_taken_out_of_what_a_row_wins(self, base: Path) -> None:
         """Its factors come from other deals, so the mean stays, and the spread is far smaller."""
         row = np.array([[*genome_weights(base)]])
-        plain = contest(base, "holdem?against=lag*5&adjust=none&block=10").play(row, 200, 9)[0]
-        fair = contest(base, "holdem?against=lag*5&block=10").play(row, 200, 9)[0]
+        plain = contest(base, "holdem?against=lag*5&adjust=none&block=10").play(row, 100, 9)[0]
+        fair = contest(base, "holdem?against=lag*5&block=10").play(row, 100, 9)[0]
         assert fair.std() < 0.7 * plain.std()
         error = (fair - plain).std(ddof=1) / np.sqrt(len(fair))
         assert abs((fair - plain).mean()) < 4 * error
@@ -202,9 +202,9 @@ class TestWorkers:
     @pytest.mark.long
     def test_their_number_changes_nothing(self, base: Path, tmp_path: Path) -> None:
         plan = plan_named("robust").changed(
-            {"population": 4, "generations": 1, "trials": 40, "duel": 40, "report": 40}
+            {"population": 4, "generations": 1, "trials": 20, "duel": 20, "report": 20}
         )
-        arenas = ["holdem?against=lag*5&block=10"]
+        arenas = ["holdem?against=lag*5&block=5"]
         alone = evolve(base, plan, run=tmp_path / "1.db", arenas=arenas)
         with executor(2) as pool:
             two = evolve(base, plan, run=tmp_path / "2.db", arenas=arenas, pool=pool)

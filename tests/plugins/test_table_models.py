@@ -37,8 +37,8 @@ class TestBestResponse:
         """Against the same model, dealt anew: its moves are worth more on average."""
         with Casebase.open(base) as opened:
             model, starts = count_moves(opened).model(), starts_of(opened)
-        first = best_responses(starts, [model], "limit", rounds=1, hands=40_000)
-        later = best_responses(starts, [model], "limit", rounds=3, hands=40_000)
+        first = best_responses(starts, [model], "limit", rounds=1, hands=15_000)
+        later = best_responses(starts, [model], "limit", rounds=3, hands=15_000)
         frequencies = model.grid[None]
 
         def before_the_flop(own, value) -> float:
