@@ -22,7 +22,8 @@ import numpy as np
 from cbr.case import CaseType
 from cbr.errors import CbrError
 from cbr.files.atomic import whole_file
-from cbr.files.stamped import Damaged, checksum, damage_found, read_arrays
+from cbr.files.json_text import read_json
+from cbr.files.stamped import Damaged, checksum, damage_found, read_arrays, verify_unpacked
 from cbr.measure import Bound
 from cbr.plugging.guard import one_line
 from cbr.plugging.plugins import Plugins
@@ -233,7 +234,8 @@ def _verify_definition(
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The stamp and the other parts of a file of that kind, with checksums verified."""
     with damage_found(OSError), zipfile.ZipFile(path) as archive:
-        stamp = json.loads(archive.read(_STAMP))
+        verify_unpacked(archive, path.stat().st_size)  # it is written without compression
+        stamp = read_json(archive.read(_STAMP))
         if stamp["format"] != FORMAT or stamp["version"] != VERSION:
             raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
         if not stamp.keys() >= _NEEDED:
