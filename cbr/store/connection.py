@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,20 +16,44 @@ from cbr.errors import AlreadyThere, BadValue, NotACasebase
 from cbr.plugging.guard import one_line
 from cbr.store import schema
 
+#: The most stages of a casebase.
+_MOST_STAGES = 100
+#: Tables that have a name of their own, which no table of records may have.
+_TAKEN = ("stages", "sources", schema.VALUES)
+#: The most bytes of one value in a file; a longer one is not read.
+_LONGEST_VALUE = 1 << 26
+
 
 def damaged(path: Path, error: Exception) -> NotACasebase:
     return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
 
 
+def verify_tables_only(db: Database) -> None:
+    """Raise `ValueError` if a SQLite file has anything but plain tables and indices of them.
+    Triggers, views, virtual tables and generated columns would run what a stranger wrote."""
+    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
+        if kind not in {"table", "index"}:
+            raise ValueError(f"it has the {kind} {name!r}, which no program of ours makes")
+        if kind == "table" and not str(sql).lower().startswith("create table"):
+            raise ValueError(f"table {name!r} is a virtual one, which no program of ours makes")
+    query = (
+        "SELECT m.name, x.name FROM sqlite_master m, pragma_table_xinfo(m.name) x WHERE x.hidden"
+    )
+    for table, column in db.execute(query).fetchall():
+        raise ValueError(f"column {column!r} of table {table!r} is a generated one")
+
+
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Raise `ValueError` if a table of a casebase is missing, or a counter is not a number."""
-    if not case_types:
-        raise ValueError("it has no stages")
-    wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
-    wanted |= {schema.case_table(case_type.stage) for case_type in case_types}
-    wanted |= {schema.HIDDEN} if schema.has_hidden(case_types) else set()
-    for table in sorted(wanted - set(db.table_names())):
-        raise ValueError(f"it has no table {table!r}")
+    """Raise `ValueError` if a table or column of a casebase is missing, or a counter is not a
+    number."""
+    there = set(db.table_names())
+    for table, columns in schema.layout(case_types).items():
+        if table not in there:
+            if table in schema.OPTIONAL:
+                continue
+            raise ValueError(f"it has no table {table!r}")
+        for column in sorted(set(columns) - set(db.table(table).columns_dict)):
+            raise ValueError(f"its table {table!r} has no column {column!r}")
     counted = [row["cases"] for row in db.table("stages").rows]
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]
@@ -47,6 +72,14 @@ def verify_stages(case_types: Sequence[CaseType]) -> None:
     stages = [case_type.stage for case_type in case_types]
     if len(set(stages)) != len(stages):
         raise BadValue(f"two case types share a stage among {', '.join(stages)}")
+    if len(stages) > _MOST_STAGES:
+        raise BadValue(f"a casebase holds at most {_MOST_STAGES} stages, not {len(stages)}")
+    taken = schema.HIDDEN, *(schema.case_table(stage) for stage in stages)
+    if schema.HIDDEN in stages or case_types[0].record + "s" in {*taken, *_TAKEN}:
+        raise BadValue(
+            f"a stage called {schema.HIDDEN!r} or records called {case_types[0].record!r} would "
+            "share a table with something else; choose another name"
+        )
     if schema.has_hidden(case_types):
         shared = schema.public_features(case_types)
         for case_type in case_types:
@@ -102,13 +135,26 @@ def open_database(path: Path, write: bool) -> Database:
         # SQLite cannot create its shared-memory files here. Without a log there is no writer, so
         # the file can be opened as immutable.
         uri += "&immutable=1"
-    return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
+    return _guarded(sqlite3.connect(uri, uri=True, timeout=60))
 
 
 def connect(path: Path) -> Database:
-    db = Database(sqlite3.connect(path, timeout=60), execute_plugins=False)
+    db = _guarded(sqlite3.connect(path, timeout=60))
     db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
     return db
+
+
+def _guarded(connection: sqlite3.Connection) -> Database:
+    """A connection that trusts nothing in its file, since that may be anybody's
+    (https://www.sqlite.org/security.html)."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_VIEW, False)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {pragma}")
+    return Database(connection, execute_plugins=False)
 
 
 @contextmanager
