@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from cbr.building.rows import situate
-from cbr.case import CaseType
+from cbr.checks import shown
 from cbr.errors import CbrError, NewerSchema
 from cbr.plugging.guard import one_line
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval.index.saved import State, states
+from cbr.spec import Spec
 from cbr.store import digest, schema
 from cbr.store.casebase import Casebase
 from cbr.store.connection import verify_is_casebase
 from cbr.store.definitions import as_loaded
+from cbr.store.schema import quoted
+from cbr.upkeep.soundness.cells import cell_findings
+from cbr.upkeep.soundness.structure import structure_findings
+
+#: The most findings that are listed.
+_MOST = 1_000
 
 
 def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
@@ -31,7 +36,7 @@ def check(path: str | Path, *, plugins: Plugins | None = None) -> list[str]:
             damage = [row[0] for row in base.db.execute("PRAGMA integrity_check(20)")]
             if damage != ["ok"]:
                 return [f"SQLite: {sentence}" for sentence in damage]
-            found.extend(_findings(base, plugins or default_plugins()))
+            found.extend(islice(_findings(base, plugins or default_plugins()), _MOST))
     except NewerSchema:
         raise
     except Exception as error:  # any failure is a finding
@@ -46,37 +51,29 @@ def _write_log_back(path: Path) -> None:
 
 
 def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
-    steps = [applied.name for applied in schema.MIGRATIONS.applied(base.db)]
-    if len(steps) != schema.SCHEMA_VERSION:
-        yield f"{len(steps)} schema steps are recorded, version {schema.SCHEMA_VERSION} has more"
+    yield from structure_findings(base)
     for table, column, other in _references(base):
         lost = base.db.execute(
-            f'SELECT COUNT(*) FROM "{table}" WHERE {column} IS NOT NULL '
-            f'AND {column} NOT IN (SELECT id FROM "{other}")'
+            f"SELECT COUNT(*) FROM {quoted(table)} WHERE {column} IS NOT NULL "
+            f"AND {column} NOT IN (SELECT id FROM {quoted(other)})"
         ).fetchone()[0]
         if lost:
             yield f"{lost} rows of {table} refer to {other} that do not exist"
-    yield from _lost_values(base)
+    yield from _meta(base)
     yield from _changed_records(base)
     yield from _useless_records(base, plugins)
-    for case_type in base.case_types:
-        yield from _stage_findings(base, case_type)
+    yield from cell_findings(base)
+    yield from _learned(base)
+    yield from _definitions(base, plugins)
+    for plugin, found in plugins.call("cbr_check", casebase=base):
+        if problem := _problem_of_findings(found):
+            plugins.blame(plugin, f"cbr_check gave {problem}")
+        else:
+            yield from found or ()
     for saved in index_states(base, plugins):
         if saved.state == "damaged":  # a stale one is simply not used
             again = f"`cbr index {base.path} --stage {saved.stage} --kind {saved.kind}`"
             yield f"{saved.file} is {saved.state}: {saved.reason}; {again} builds it again"
-
-
-def _lost_values(base: Casebase) -> Iterator[str]:
-    """Estimated values whose case does not exist."""
-    for stage in base.stages if base.has_values else ():
-        lost = base.db.execute(
-            f"SELECT COUNT(*) FROM {schema.VALUES} WHERE stage = ? "
-            f"AND case_id NOT IN (SELECT id FROM [{schema.case_table(stage)}])",
-            [stage],
-        ).fetchone()[0]
-        if lost:
-            yield f"{lost} values of solutions refer to cases of {stage!r} that do not exist"
 
 
 def index_states(base: Casebase, plugins: Plugins) -> list[State]:
@@ -94,9 +91,23 @@ def _references(base: Casebase) -> Iterator[tuple[str, str, str]]:
         yield schema.HIDDEN, "record", base.records
 
 
+def _meta(base: Casebase) -> Iterator[str]:
+    """Names and counters that contradict the case types, and texts that cannot be read."""
+    meta = dict(base.db.execute("SELECT key, value FROM meta").fetchall())
+    first = base.case_types[0]
+    for key, value in (("domain", first.domain), ("record", first.record)):
+        if meta.get(key) != value:
+            yield f"its {key} is recorded as {shown(meta.get(key))}, its case types have {value!r}"
+    if not 0 <= base.write_version < 1 << 62:
+        yield f"its write version is {base.write_version}"
+    for query in ("SELECT name, reader FROM sources", "SELECT reason FROM skipped"):
+        for _ in base.db.execute(query):  # a text that is not UTF-8 raises
+            pass
+
+
 def _changed_records(base: Casebase) -> Iterator[str]:
     rows = base.db.execute(f"SELECT id, digest, body FROM {base.records_table}")
-    changed = [number for number, mark, body in rows if digest.record_digest(body) != mark]
+    changed = [n for n, mark, body in rows if digest.record_digest(str(body)) != mark]
     if changed:
         yield f"{len(changed)} {base.records} differ from their digest, the first is {changed[0]}"
 
@@ -112,51 +123,34 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
             yield f"{base.records[:-1]} {numbers[place]}: {reason}"
 
 
-def _wrong_cells(
-    case_type: CaseType, columns: list[list[Any]], outcomes: list[Any], ids: list[int]
-) -> Iterator[str]:
-    """Invalid values in some cases: columns are checked at once, and case by case if that fails."""
-    stage = case_type.stage
-    for feature, column in zip(case_type.features, columns, strict=False):
-        if feature.is_number and set(map(type, column)) <= {float, int}:
-            if math.isfinite(sum(map(abs, column))):
-                continue
-        elif (feature.values and set(column) <= set(feature.values)) or (
-            feature.is_text and set(map(type, column)) <= {str}
-        ):
-            continue
-        for number, cell in zip(ids, column, strict=True):
-            try:
-                feature.read(cell)
-            except CbrError as error:
-                yield f"case {number} of stage {stage!r}: {error}"
-    for number, solution, outcome in zip(ids, columns[-1], outcomes, strict=True):
-        if solution not in case_type.solutions:
-            yield f"case {number} of stage {stage!r} has solution {solution!r}"
-        if outcome is not None and not (
-            isinstance(outcome, int | float) and math.isfinite(outcome)
-        ):
-            yield f"case {number} of stage {stage!r} has outcome {outcome}"
+def _learned(base: Casebase) -> Iterator[str]:
+    """Learned arrays that cannot be read; whether one makes sense is for its plugin to say."""
+    for name in base.learned_names():
+        try:
+            base.learned(name)
+        except CbrError as error:
+            yield str(error)
 
 
-def _stage_findings(base: Casebase, case_type: CaseType) -> Iterator[str]:
-    """Invalid values of features, and a count or digest that differs from the cases."""
-    stage, cases, total = case_type.stage, 0, 0
-    there = set(base.db.table(schema.case_table(stage)).columns_dict)
-    for name in sorted({f.name for f in case_type.features} - there):
-        yield f"the table of stage {stage!r} has no column {name!r}"
-        return
-    names = [feature.name for feature in case_type.features]
-    wanted = ", ".join(f"[{name}]" for name in names)
-    query = f"SELECT {wanted}, solution, outcome, id FROM [{schema.case_table(stage)}] ORDER BY id"
-    cursor = base.db.execute(query)
-    while rows := cursor.fetchmany(10_000):
-        *columns, outcomes, ids = (list(column) for column in zip(*rows, strict=True))
-        yield from _wrong_cells(case_type, columns, outcomes, ids)
-        with suppress(TypeError, ValueError):  # invalid numbers are already findings
-            total += digest.sum_of_rows(case_type, columns)
-        cases += len(rows)
-    if cases != base.count(stage):
-        yield f"stage {stage!r} holds {cases} cases, {base.count(stage)} are recorded"
-    if digest.add("", total) != (base.digest(stage) or digest.add("", 0)):
-        yield f"the cases of stage {stage!r} do not have the digest recorded for them"
+def _definitions(base: Casebase, plugins: Plugins) -> Iterator[str]:
+    """Measures and policies of the case types that cannot be used."""
+    for case_type in base.case_types:
+        try:
+            for feature in case_type.indexed:
+                spec = Spec.parse(feature.similarity)
+                plugins.get("similarity", spec.name).bind(feature, spec)
+            for kind, text in (
+                ("retrieval policy", case_type.retrieval),
+                ("reuse policy", case_type.reuse),
+            ):
+                spec = Spec.parse(text)
+                plugins.get(kind, spec.name).bind(spec)
+        except CbrError as error:
+            yield f"stage {case_type.stage!r} cannot be queried: {error}"
+
+
+def _problem_of_findings(given: object) -> str:
+    """What is wrong with the findings that a plugin gave; "" if they can be shown."""
+    if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
+        return ""
+    return f"{shown(given)}, which is no list of sentences"
