@@ -20,6 +20,8 @@ _MANY = 200_000
 _Distinct = Annotated[
     bool, typer.Option("--distinct", help="Count distinct cases even in very large stages.")
 ]
+#: Values of a feature that are shown; JSON has all.
+_MOST_VALUES = 100
 #: Rows of a section that are shown; JSON has all.
 _MOST_ROWS = 20
 
@@ -180,7 +182,9 @@ def _kind(feature: Feature) -> str:
     if feature.range:
         low, high = feature.range
         return f"{low:g} to {high:g} {feature.unit}".strip()
-    return " | ".join(feature.values) or "text"
+    more = len(feature.values) - _MOST_VALUES
+    values = [*feature.values[:_MOST_VALUES], *([f"{more:,} more"] if more > 0 else [])]
+    return " | ".join(values) or "text"
 
 
 def _plain(value: Any) -> Any:
