@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,10 @@ from cbr.case import CaseType
 from cbr.errors import AlreadyThere, BadValue, NotACasebase
 from cbr.plugging.guard import one_line
 from cbr.store import schema
+from cbr.store.schema import quoted
+
+#: Tables with their columns, and the kinds of values in each, as SQLite's `typeof` names them.
+Layout = Mapping[str, Mapping[str, str]]
 
 #: The most stages of a casebase.
 _MOST_STAGES = 100
@@ -43,17 +47,35 @@ def verify_tables_only(db: Database) -> None:
         raise ValueError(f"column {column!r} of table {table!r} is a generated one")
 
 
-def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Raise `ValueError` if a table or column of a casebase is missing, or a counter is not a
-    number."""
+def verify_columns(db: Database, layout: Layout, optional: Collection[str] = ()) -> None:
+    """Raise `ValueError` if a table or column of the layout is missing."""
     there = set(db.table_names())
-    for table, columns in schema.layout(case_types).items():
+    for table, columns in layout.items():
         if table not in there:
-            if table in schema.OPTIONAL:
+            if table in optional:
                 continue
             raise ValueError(f"it has no table {table!r}")
         for column in sorted(set(columns) - set(db.table(table).columns_dict)):
             raise ValueError(f"its table {table!r} has no column {column!r}")
+
+
+def other_kinds(db: Database, layout: Layout) -> Iterator[str]:
+    """A sentence for each column with values of another kind than the layout has for it."""
+    for table, columns in layout.items():
+        for column, kind in columns.items():
+            allowed = ", ".join(f"'{word}'" for word in kind.split())
+            wrong = f"typeof({quoted(column)}) NOT IN ({allowed})"
+            query = f"SELECT COUNT(*) FROM {quoted(table)} WHERE {wrong}"
+            number = db.execute(query).fetchone()[0]
+            if number:
+                must = kind.replace(" ", " or ")
+                yield f"{number} values of {column} in {table} are not {must}"
+
+
+def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
+    """Raise `ValueError` if a table or column of a casebase is missing, or a counter is not a
+    number."""
+    verify_columns(db, schema.layout(case_types), schema.OPTIONAL)
     counted = [row["cases"] for row in db.table("stages").rows]
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]

@@ -90,8 +90,9 @@ def _casebase(path: Path) -> Any:
 # --- mutations ----------------------------------------------------------------------------------
 
 
-def mutate(path: Path, rng: random.Random) -> str:
-    """Change a casebase file at random; returns what was done."""
+def mutate(path: Path, rng: random.Random, choice: dict[Mutation, int] | None = None) -> str:
+    """Change a SQLite file at random, by default a casebase; returns what was done."""
+    choice = choice or MUTATIONS
     if rng.random() < 0.08:
         return _flip_bytes(path, rng)
     done = []
@@ -99,7 +100,7 @@ def mutate(path: Path, rng: random.Random) -> str:
     connection.text_factory = bytes
     try:
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
-            mutation = rng.choices(list(MUTATIONS), list(MUTATIONS.values()))[0]
+            mutation = rng.choices(list(choice), list(choice.values()))[0]
             try:
                 done.append(mutation(connection, rng))
             except (sqlite3.Error, LookupError, ValueError, OverflowError) as error:
@@ -233,7 +234,7 @@ def change_definition(db: sqlite3.Connection, rng: random.Random) -> str:
     rows = db.execute("SELECT rowid, case_type FROM stages").fetchall()
     row, text = rng.choice(rows)
     plain = json.loads(text)
-    places = list(_places(plain))
+    places = list(places_of(plain))
     inside, key = rng.choice(places)
     what = rng.choice(["set", "set", "set", "drop", "number", "text", "deep"])
     if what == "drop":
@@ -249,11 +250,11 @@ def change_definition(db: sqlite3.Connection, rng: random.Random) -> str:
     return f"case type of row {row}: {key!r} {what} {_short(inside[key]) if what != 'drop' else ''}"
 
 
-def _places(plain: Any) -> Iterator[tuple[Any, Any]]:
+def places_of(plain: Any) -> Iterator[tuple[Any, Any]]:
     for key in plain if isinstance(plain, dict) else range(len(plain)):
         yield plain, key
         if isinstance(plain[key], dict | list):
-            yield from _places(plain[key])
+            yield from places_of(plain[key])
 
 
 def rename_stage(db: sqlite3.Connection, rng: random.Random) -> str:
@@ -406,12 +407,12 @@ def survives(path: Path) -> str | None:
     """
     plugin = ["--plugin", CARS / "cars.py"]
     code, out, err = run("check", path, "--json", *plugin)
-    if wrong := _wrong("check", code, err):
+    if wrong := wrong_end("check", code, err):
         return wrong
     sound = code == 0
     for words in _commands(path, sound):
         code, out, err = run(*words, *plugin)
-        if wrong := _wrong(" ".join(map(str, words)), code, err):
+        if wrong := wrong_end(" ".join(map(str, words)), code, err):
             return f"{'sound' if sound else 'not sound'}: {wrong}"
         if "\x1b" in out or "\x1b" in err:
             return f"{words[0]} prints terminal escapes: {out[:200]!r} {err[:200]!r}"
@@ -425,7 +426,7 @@ def survives(path: Path) -> str | None:
     return None
 
 
-def _wrong(what: str, code: int, err: str) -> str | None:
+def wrong_end(what: str, code: int, err: str) -> str | None:
     if code not in (0, 1, 2) or "Traceback" in err or "Internal error" in err:
         return f"{what} ended with {code}: {err.strip()[-500:]}"
     if code == 2 and f"\n{err}".count("\nError: ") != 1:

@@ -13,6 +13,7 @@ from sqlite_utils import Database
 
 from cbr.store import schema
 from cbr.store.casebase import Casebase
+from cbr.store.connection import other_kinds
 from cbr.store.schema import quoted
 
 #: All words of SQL, but for names, that define our tables and indices.
@@ -26,8 +27,7 @@ def structure_findings(base: Casebase) -> Iterator[str]:
     if len(steps) != schema.SCHEMA_VERSION:
         yield f"{len(steps)} schema steps are recorded, version {schema.SCHEMA_VERSION} has more"
     yield from _definitions(base)
-    for table, kinds in _there(base).items():
-        yield from _other_kinds(base, table, kinds)
+    yield from other_kinds(base.db, _there(base))
 
 
 def _there(base: Casebase) -> dict[str, dict[str, str]]:
@@ -71,14 +71,3 @@ def _indices(db: Database, table: str) -> list[tuple[object, ...]]:
         columns = db.execute(f"PRAGMA index_xinfo({quoted(name)})").fetchall()
         found.append((*kind, *(tuple(column[1:]) for column in columns)))
     return sorted(found, key=str)
-
-
-def _other_kinds(base: Casebase, table: str, kinds: dict[str, str]) -> Iterator[str]:
-    """Values of another kind than their column holds."""
-    for column, kind in kinds.items():
-        allowed = ", ".join(f"'{word}'" for word in kind.split())
-        wrong = f"typeof({quoted(column)}) NOT IN ({allowed})"
-        number = base.db.execute(f"SELECT COUNT(*) FROM {quoted(table)} WHERE {wrong}").fetchone()
-        if number[0]:
-            must = kind.replace(" ", " or ")
-            yield f"{number[0]} values of {column} in {table} are not {must}"
