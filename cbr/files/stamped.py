@@ -63,9 +63,9 @@ def checksum(*parts: bytes) -> str:
     return mark.hexdigest()
 
 
-def verify_unpacked(archive: zipfile.ZipFile, most: int = _MOST_UNPACKED) -> None:
-    """Raise `Damaged` if an archive would unpack to more than `most` bytes. What its directory says
-    is enough: no more than that is ever unpacked."""
+def verify_unpacked(archive: zipfile.ZipFile, most: int) -> None:
+    """Raise `Damaged` if an archive would unpack to more than `most` bytes, by its directory;
+    `read_member` unpacks no more than that."""
     entries = archive.infolist()
     if any(
         entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries
@@ -74,6 +74,13 @@ def verify_unpacked(archive: zipfile.ZipFile, most: int = _MOST_UNPACKED) -> Non
     size = sum(entry.file_size for entry in entries)
     if size > most:
         raise Damaged(f"it would unpack to {size:,} bytes, and {most:,} are the most")
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The content of a file in an archive. `ZipFile.read` would unpack all that is there first, and
+    then look how much it should be."""
+    with archive.open(name) as file:
+        return file.read(archive.getinfo(name).file_size + 1)
 
 
 def read_array(data: bytes) -> NDArray[Any]:
@@ -99,6 +106,6 @@ def read_array(data: bytes) -> NDArray[Any]:
 def read_arrays(file: Path | BinaryIO) -> dict[str, NDArray[Any]]:
     """The arrays of an .npz file, each read as `read_array` does."""
     with damage_found(), zipfile.ZipFile(file) as archive:
-        verify_unpacked(archive)
+        verify_unpacked(archive, _MOST_UNPACKED)
         names = archive.namelist()
-        return {name.removesuffix(".npy"): read_array(archive.read(name)) for name in names}
+        return {name.removesuffix(".npy"): read_array(read_member(archive, name)) for name in names}
