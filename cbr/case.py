@@ -235,8 +235,8 @@ class CaseType:
     kind: ClassVar[str] = "case type"
 
     def __post_init__(self) -> None:
-        names = ("name", "meaning", "feature_set", "retrieval", "reuse", "record")
-        verify_fields(f"case type {shown(self.name)}", self, texts=names)
+        texts = ("name", "meaning", "feature_set", "retrieval", "reuse", "record")
+        verify_fields(f"case type {shown(self.name)}", self, texts=texts)
         if not TYPE_NAME.match(self.name):
             raise BadValue(f"case type {shown(self.name)} must be named domain or domain/stage")
         if not NAME.match(self.record):

@@ -73,9 +73,14 @@ def other_kinds(db: Database, layout: Layout) -> Iterator[str]:
 
 
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Raise `ValueError` if a table or column of a casebase is missing, or a counter is not a
-    number."""
-    verify_columns(db, schema.layout(case_types), schema.OPTIONAL)
+    """Raise `ValueError` if a table or column of a casebase is missing, a counter is not a number,
+    or one of its few names is not a text."""
+    layout = schema.layout(case_types)
+    verify_columns(db, layout, schema.OPTIONAL)
+    for finding in other_kinds(
+        db, {table: layout[table] for table in ("meta", "stages", "sources")}
+    ):
+        raise ValueError(finding)
     counted = [row["cases"] for row in db.table("stages").rows]
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]

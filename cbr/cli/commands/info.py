@@ -107,7 +107,10 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
         f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records_table} r WHERE r.source = s.id) "
         "FROM sources s ORDER BY id"
     )
-    skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
+    skipped = (
+        "SELECT COALESCE(CAST(reason AS TEXT), '-') AS why, COUNT(*) AS n FROM skipped "
+        "GROUP BY why ORDER BY n DESC, why"
+    )
     hidden = base.hidden() if base.has_hidden else {}
     stages = {stage: _describe_stage(base, stage, distinct) for stage in base.stages}
     for stage, taken in hidden.items():
