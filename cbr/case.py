@@ -9,14 +9,26 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from cbr.errors import BadValue, NoSuchName
+from cbr.checks import (
+    HIGHEST,
+    HIGHEST_NUMBER,
+    MOST_FEATURES,
+    MOST_SOLUTIONS,
+    MOST_VALUES,
+    NAME,
+    TYPE_NAME,
+    range_of,
+    shown,
+    texts_of,
+    verify_fields,
+)
+from cbr.errors import BadJson, BadValue, NoSuchName, one_line
+from cbr.files.json_text import read_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +42,6 @@ Compute = Callable[[Any], Any]
 Derive = Callable[[Mapping[str, Value], "CaseType"], Mapping[str, Value]]
 F = TypeVar("F", bound=Callable[..., Any])
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-_TYPE_NAME = re.compile(r"[a-z][a-z0-9_-]*(/[a-z][a-z0-9_]*)?\Z")
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 
@@ -64,27 +74,34 @@ class Feature:
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not _NAME.match(self.name) or self.name in RESERVED:
+        verify_fields(
+            f"feature {shown(self.name)}",
+            self,
+            texts=("name", "meaning", "unit", "similarity"),
+            flags=("indexed", "private", "computed"),
+            numbers=("weight",),
+        )
+        if not NAME.match(self.name) or self.name in RESERVED:
             raise BadValue(
-                f"feature name {self.name!r} must be lower-case letters, digits and _, "
-                f"and none of {', '.join(sorted(RESERVED))}"
+                f"feature name {shown(self.name)} must be lower-case letters, digits and _, "
+                f"at most 80, and none of {', '.join(sorted(RESERVED))}"
             )
-        object.__setattr__(self, "values", tuple(self.values))
+        object.__setattr__(
+            self, "values", texts_of(f"values of {self.name!r}", self.values, MOST_VALUES)
+        )
         if self.range is not None:
-            low, high = self.range
-            if not (math.isfinite(low) and math.isfinite(high) and low < high):
-                raise BadValue(f"range of {self.name!r} must be two finite numbers, low < high")
-            object.__setattr__(self, "range", (float(low), float(high)))
-        if not isinstance(self.similarity, str):
-            raise BadValue(f"similarity of {self.name!r} is {self.similarity!r}, not a spec")
+            object.__setattr__(self, "range", range_of(self.name, self.range))
         if self.range is not None and self.values:
             raise BadValue(f"feature {self.name!r} has a range and values; give one of them")
         if len(set(self.values)) != len(self.values):
             raise BadValue(f"values of {self.name!r} must be distinct")
         if self.indexed and self.is_text:
             raise BadValue(f"feature {self.name!r} is text; give a range, values or indexed=False")
-        if not (math.isfinite(self.weight) and self.weight >= 0):
-            raise BadValue(f"weight of {self.name!r} is {self.weight}; it must be 0 or more")
+        if not 0 <= self.weight <= HIGHEST:
+            raise BadValue(
+                f"weight of {self.name!r} is {self.weight}; it must be 0 or more, and at most "
+                f"{HIGHEST:g}"
+            )
         if self.compute is not None:
             object.__setattr__(self, "computed", True)
         if not self.similarity and self.indexed:
@@ -107,7 +124,7 @@ class Feature:
                 number = float(value)  # type: ignore[arg-type]
             except (TypeError, ValueError, OverflowError):
                 raise BadValue(f"{self.name} is {value!r}, not a number") from None
-            if not math.isfinite(number) or abs(number) > 3e38:
+            if not abs(number) <= HIGHEST_NUMBER:
                 raise BadValue(f"{self.name} is {value!r}; it must be a finite number, up to 3e38")
             return number
         text = str(value)
@@ -218,18 +235,25 @@ class CaseType:
     kind: ClassVar[str] = "case type"
 
     def __post_init__(self) -> None:
+        texts = ("name", "meaning", "feature_set", "retrieval", "reuse", "record")
+        verify_fields(f"case type {shown(self.name)}", self, texts=texts)
+        if not TYPE_NAME.match(self.name):
+            raise BadValue(f"case type {shown(self.name)} must be named domain or domain/stage")
+        if not NAME.match(self.record):
+            raise BadValue(
+                f"record name {shown(self.record)} must be lower-case letters, digits and _"
+            )
         object.__setattr__(self, "features", tuple(self.features))
-        object.__setattr__(self, "solutions", tuple(self.solutions))
-        if not _TYPE_NAME.match(self.name):
-            raise BadValue(f"case type {self.name!r} must be named domain or domain/stage")
-        if not _NAME.match(self.record):
-            raise BadValue(f"record name {self.record!r} must be lower-case letters, digits and _")
+        if len(self.features) > MOST_FEATURES:
+            raise BadValue(f"case type {self.name!r} has more than {MOST_FEATURES:,} features")
+        object.__setattr__(
+            self,
+            "solutions",
+            texts_of(f"solutions of {self.name!r}", self.solutions, MOST_SOLUTIONS),
+        )
         names = [feature.name for feature in self.features]
         for repeated in {name for name in names if names.count(name) > 1}:
             raise BadValue(f"case type {self.name!r} has feature {repeated!r} twice")
-        for spec in (self.retrieval, self.reuse):
-            if not isinstance(spec, str):
-                raise BadValue(f"case type {self.name!r} has {spec!r} for a policy, not a spec")
         if not self.indexed:
             raise BadValue(f"case type {self.name!r} has no indexed feature to compare by")
         if not self.solutions or len(set(self.solutions)) != len(self.solutions):
@@ -291,18 +315,16 @@ class CaseType:
         return json.dumps(plain, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str) -> CaseType:
-        plain = json.loads(text)
-        plain["features"] = tuple(_feature_from(entry) for entry in plain["features"])
-        plain["solutions"] = tuple(plain["solutions"])
-        return cls(**plain)
-
-
-def _feature_from(entry: dict[str, Any]) -> Feature:
-    if entry["range"] is not None:
-        entry["range"] = tuple(entry["range"])
-    entry["values"] = tuple(entry["values"])
-    return Feature(**entry)
+    def from_json(cls, text: object) -> CaseType:
+        """The case type that `to_json` wrote, checked: the text may come from anybody."""
+        try:
+            plain = read_json(text, unique=True)
+            features = [Feature(**entry) for entry in plain.pop("features")]
+            return cls(features=features, **plain)
+        except BadJson as error:
+            raise BadValue(f"a case type is not JSON: {error}") from None
+        except (TypeError, LookupError, AttributeError) as error:
+            raise BadValue(f"a case type is not defined as one: {one_line(error)}") from None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ class BadValue(CbrError):
     """An invalid value of a feature, of an option, or in a file."""
 
 
+class BadJson(BadValue):
+    """A text that is not JSON, or longer or deeper than any that this program writes."""
+
+
 class NoSuchName(CbrError):
     """An unknown name; the message lists the known ones.
 
@@ -59,6 +63,10 @@ class NotACasebase(CbrError):
 
 class NewerSchema(NotACasebase):
     """A casebase written by a later version of this program."""
+
+
+class OutsideTransaction(CbrError):
+    """A write that would be lost, because no transaction commits it."""
 
 
 class EmptyStage(CbrError):

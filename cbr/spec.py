@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cbr.errors import BadValue, NoSuchName
+from cbr.errors import BadJson, BadValue, NoSuchName
+from cbr.files.json_text import read_json
 
 Parameter = int | float | bool | str
 
@@ -136,18 +137,10 @@ def pairs(text: str, what: str) -> dict[str, str]:
     return found
 
 
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An `object_pairs_hook` of JSON that refuses a name given twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name is given twice in one object")
-    return found
-
-
 def _json_pairs(text: str, what: str) -> dict[str, str]:
     try:
-        given = json.loads(text, object_pairs_hook=once)
-    except ValueError as error:
+        given = read_json(text, unique=True)
+    except BadJson as error:
         raise BadValue(f"{what} begins with {{ and is not JSON: {error}") from None
     for key, value in given.items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):

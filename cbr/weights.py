@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cbr.case import CaseType
-from cbr.errors import BadWeights, CbrError, NoSuchName
+from cbr.checks import HIGHEST
+from cbr.errors import BadJson, BadWeights, CbrError, NoSuchName
 from cbr.files.atomic import verify_place, whole_file
-from cbr.plugging.guard import one_line
+from cbr.files.json_text import read_json_file
 from cbr.plugging.plugins import Plugins, default_plugins
-from cbr.spec import once, pairs
-
-#: Weights and outcomes above this would overflow in sums.
-HIGHEST = 1e100
+from cbr.spec import pairs
 
 #: Prefix of random weights: ``random:7``.
 _RANDOM = "random:"
@@ -62,13 +60,11 @@ class Weights:
     @classmethod
     def load(cls, path: str | Path) -> Weights:
         try:
-            plain = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=once)
+            plain = read_json_file(Path(path), unique=True)
         except OSError as error:
             raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
-        except (ValueError, RecursionError) as error:
-            raise BadWeights(
-                f"{path} is not JSON ({one_line(error)}); give a weights file"
-            ) from None
+        except BadJson as error:
+            raise BadWeights(f"{path} is not JSON ({error}); give a weights file") from None
         if not isinstance(plain, dict) or plain.get("format") != "cbr-weights":
             raise BadWeights(f'{path} is not a weights file: "format" must be "cbr-weights"')
         if plain.get("version") != 1 or plain["version"] is True:

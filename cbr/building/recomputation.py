@@ -18,6 +18,7 @@ from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store import digest, schema
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import types_in
+from cbr.store.schema import quoted
 
 _BATCH = 5_000
 
@@ -56,7 +57,7 @@ def rebuild(
         return {t.stage: [feature.name for feature in t.features] for t in types}
 
 
-_NEW_HIDDEN = f"new_{schema.HIDDEN}"
+_NEW_HIDDEN = f"{schema.NEW}{schema.HIDDEN}"
 
 
 def _put_hidden(
@@ -92,14 +93,14 @@ def _swap_hidden(base: Casebase, had: bool) -> None:
 
 
 def _new(case_type: CaseType) -> str:
-    return f"new_{case_type.stage}"
+    return f"{schema.NEW}{case_type.stage}"
 
 
 def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) -> int:
     """Write the cases of some records into the new table; returns the sum of their hashes."""
-    table = schema.case_table(case_type.stage)
+    table = quoted(schema.case_table(case_type.stage))
     cases = base.db.execute(
-        f"SELECT record, step, id, solution, outcome FROM [{table}] WHERE record BETWEEN ? AND ?",
+        f"SELECT record, step, id, solution, outcome FROM {table} WHERE record BETWEEN ? AND ?",
         [ids[0], ids[-1]],
     )
     old = {(record, step): tuple(rest) for record, step, *rest in cases}
@@ -123,7 +124,8 @@ def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) ->
 
 def _put_without_record(base: Casebase, case_type: CaseType) -> int:
     stage = case_type.stage
-    query = f"SELECT id, step FROM [{schema.case_table(stage)}] WHERE record IS NULL ORDER BY id"
+    table = quoted(schema.case_table(stage))
+    query = f"SELECT id, step FROM {table} WHERE record IS NULL ORDER BY id"
     steps = dict(base.db.execute(query).fetchall())
     cases = list(base.cases(stage, list(steps))) if steps else []
     if not cases:
@@ -153,12 +155,13 @@ def _put_without_record(base: Casebase, case_type: CaseType) -> int:
 
 def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
     """Replace the old table by the new one, if it has as many cases."""
-    stage, table = case_type.stage, schema.case_table(case_type.stage)
-    there = base.db.execute(f"SELECT COUNT(*) FROM [{_new(case_type)}]").fetchone()[0]
+    stage, table = case_type.stage, quoted(schema.case_table(case_type.stage))
+    new = quoted(_new(case_type))
+    there = base.db.execute(f"SELECT COUNT(*) FROM {new}").fetchone()[0]
     if there != base.count(stage):
         raise BadValue(f"the records give {there} of the {base.count(stage)} cases of {stage!r}")
     strange = base.db.execute(
-        f"SELECT DISTINCT solution FROM [{table}] WHERE solution NOT IN "
+        f"SELECT DISTINCT solution FROM {table} WHERE solution NOT IN "
         f"({','.join('?' * len(case_type.solutions))})",
         list(case_type.solutions),
     ).fetchone()
@@ -166,6 +169,6 @@ def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
         raise BadValue(
             f"stage {stage!r} has cases with solution {strange[0]!r}, which its case type lacks"
         )
-    base.db.execute(f"DROP TABLE [{table}]")
-    base.db.execute(f"ALTER TABLE [{_new(case_type)}] RENAME TO [{table}]")
+    base.db.execute(f"DROP TABLE {table}")
+    base.db.execute(f"ALTER TABLE {new} RENAME TO {table}")
     base.redefine(case_type, digest.add("", hashes))

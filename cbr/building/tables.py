@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
-from cbr.errors import BadValue
+from cbr.checks import HIGHEST
+from cbr.errors import BadJson, BadValue
 from cbr.files.compression import BROKEN, open_bytes, plain_name
-from cbr.plugging.guard import frozen, one_line
+from cbr.files.json_text import read_json
+from cbr.plugging.guard import frozen
 from cbr.store.records import CaseSource, Record, Skipped
 
 
@@ -117,9 +119,9 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
 
 def _object(body: str) -> dict[str, Any]:
     try:
-        row = json.loads(body)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise BadValue(f"the record is not a row: {one_line(error)}") from None
+        row = read_json(body)
+    except BadJson as error:
+        raise BadValue(f"the record is not a row: {error}") from None
     if not isinstance(row, dict):
         raise BadValue("the record is not a row: it is not a JSON object")
     return row
@@ -154,8 +156,10 @@ def _outcome(text: Any) -> float:
         amount = float(text)
     except (TypeError, ValueError, OverflowError):
         raise BadValue(f"outcome is {text!r}, not a number") from None
-    if not abs(amount) <= 1e100:
-        raise BadValue(f"outcome is {text!r}; it must be a finite number up to 1e100, or empty")
+    if not abs(amount) <= HIGHEST:
+        raise BadValue(
+            f"outcome is {text!r}; it must be a finite number up to {HIGHEST:g}, or empty"
+        )
     return amount
 
 

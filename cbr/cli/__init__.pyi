@@ -7,6 +7,7 @@ from .output import console as console
 from .output import emit as emit
 from .output import lines as lines
 from .output import note as note
+from .output import printable as printable
 from .output import progress as progress
 from .output import table as table
 from .output import waiting as waiting

@@ -149,5 +149,7 @@ def split_plugin_options(given: Sequence[str]) -> tuple[list[str], list[str], bo
 def _fail(error: BaseException, sentence: str, code: int) -> NoReturn:
     if os.environ.get("CBR_DEBUG"):
         raise error
-    print(" ".join(sentence.split()), file=sys.stderr)
+    from cbr.cli.output import to_stderr
+
+    to_stderr(" ".join(sentence.split()))
     sys.exit(code)

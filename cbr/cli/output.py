@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO
+from unicodedata import category
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,21 +42,53 @@ def only_results(wanted: bool) -> Iterator[None]:
         _results = None
 
 
+def printable(text: str) -> str:
+    """A text as it is printed: control characters, which a name out of anybody's file may have to
+    rewrite the screen, are shown as escapes. Line ends stay.
+
+    >>> printable("red \\x1b[31m or \\u202e\\nnot")
+    'red \\\\x1b[31m or \\\\u202e\\nnot'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        repr(sign)[1:-1] if sign != "\n" and category(sign) in _UNPRINTABLE else sign
+        for sign in text
+    )
+
+
+#: Categories of Unicode: control and format characters, surrogates, private use and unassigned,
+#: separators of lines.
+_UNPRINTABLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
 def complain(sentence: str) -> None:
     """Print a warning: something is wrong but does not stop the command."""
-    print(f"Warning: {sentence}", file=sys.stderr)
+    to_stderr(f"Warning: {sentence}")
 
 
 def note(sentence: str) -> None:
     """Print a note: something that helps to read the result."""
-    print(f"Note: {sentence}", file=sys.stderr)
+    to_stderr(f"Note: {sentence}")
+
+
+def to_stderr(sentence: str) -> None:
+    """Print a line to stderr."""
+    print(printable(sentence), file=sys.stderr)
 
 
 def emit(document: Any) -> None:
     """Print the result as one JSON document."""
     plain = dataclasses.asdict(document) if dataclasses.is_dataclass(document) else document  # type: ignore[arg-type]
     text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    # JSON has escapes of its own, which a reader turns back.
+    if not text.replace("\n", "").isprintable():
+        text = "".join(_json_escape(s) if category(s) in _UNPRINTABLE else s for s in text)
     print(text, file=_results or sys.stdout)
+
+
+def _json_escape(sign: str) -> str:
+    return sign if sign == "\n" else json.dumps(sign)[1:-1]
 
 
 def console() -> Console:
@@ -79,15 +112,15 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
     for place, head in enumerate(heads or rows[0]):
         words = all(row[place] is None or isinstance(row[place], str) for row in rows)
         made.add_column(
-            Text(str(head) if heads else ""),
+            Text(printable(str(head)) if heads else ""),
             justify="left" if words else "right",
             overflow="fold",  # a narrow screen may wrap a value, never cut it
         )
     for row in rows:
-        made.add_row(*(Text(cell(value)) for value in row))
+        made.add_row(*(Text(printable(cell(value))) for value in row))
     out = console()
     if title:
-        out.print(Text(title, style="bold"))
+        out.print(Text(printable(title), style="bold"))
     out.print(made)
     out.print()
 
@@ -139,7 +172,7 @@ def width() -> int:
 def lines(*sentences: str) -> None:
     """Print plain lines of a result."""
     for sentence in sentences:
-        console().print(sentence)
+        console().print(printable(sentence))
 
 
 @contextmanager

@@ -8,6 +8,7 @@
     playing       the scores that a search requests, played in pieces by workers
     seeds         seeds by purpose, run and generation
     runfile       a search stored in a SQLite file, from which it can be resumed
+    run_checks    checks of what a run file holds
     run           parallel runs, further runs from their winners, and the report on fresh trials
     luck          how much equal individuals differ by chance
     report        statistics of a run file; `cbr.plots` draws them

@@ -196,7 +196,8 @@ def _learned(
     if run is not None and run.exists():
         with RunFile.open(run) as kept:
             row = kept.settings.get("starts", {}).get(LEARNED)
-        if row is not None:
+        # A row that is not one of weights is learned again; then it is not that of the run.
+        if row is not None and genome.has(np.array(row, np.float64)):
             return {LEARNED: np.array(row, np.float64)}
 
     def learning(done: float, of: float, _: int) -> None:

@@ -58,6 +58,12 @@ class Genome:
         found = [w for case_type in base.case_types for w in weights_of(case_type, given)]
         return np.array([*found, *(gene.start for gene in self.extra)], np.float64)
 
+    def has(self, row: Floats) -> bool:
+        """Whether this is a row of the genome: as long, with weights above 0 in each stage."""
+        if row.shape != (len(self),) or (row[: self.weights] < 0.0).any():
+            return False
+        return all(row[part].any() for part in self.parts.values())
+
     def plain(self, row: Floats) -> dict[str, dict[str, float]]:
         """The weights of a row, by stage and feature."""
         return {

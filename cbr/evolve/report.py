@@ -155,6 +155,7 @@ class Report:
 
 def report_of(run: RunFile) -> Report:
     """The report on a run file."""
+    run.verify_complete()
     settings = run.settings
     genome = Genome(settings.get("domain", ""), settings["stages"])
     parts = list(genome.parts.values())

@@ -12,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,10 +22,24 @@ from sqlite_utils import Database
 from cbr.errors import BadValue
 from cbr.evolve.playing import ScoreRequest
 from cbr.evolve.record import Generation
+from cbr.evolve.run_checks import (
+    LAYOUT,
+    read_generation,
+    read_result,
+    read_scores,
+    read_settings,
+    verify_complete,
+)
 from cbr.files.atomic import verify_place
 from cbr.plugging.guard import one_line
 from cbr.statistics import mean_of
-from cbr.store.connection import connect, new_database
+from cbr.store.connection import (
+    connect,
+    new_database,
+    other_kinds,
+    verify_columns,
+    verify_tables_only,
+)
 from cbr.typing import Floats
 
 #: Marks the file as a run ("CBRv" in ASCII).
@@ -64,6 +78,15 @@ class RunFile:
         if mark != APPLICATION_ID:
             db.close()
             raise BadValue(f"{path} is no run file of `cbr evolve`")
+        try:
+            with _undamaged(path):
+                verify_tables_only(db)
+                verify_columns(db, LAYOUT)
+                for finding in other_kinds(db, LAYOUT):
+                    raise ValueError(finding)
+        except BaseException:
+            db.close()
+            raise
         return cls(db, path)
 
     def close(self) -> None:
@@ -79,8 +102,14 @@ class RunFile:
 
     @property
     def settings(self) -> dict[str, Any]:
-        rows = self.db.execute("SELECT name, value FROM settings").fetchall()
-        return {name: json.loads(value) for name, value in rows}
+        with _undamaged(self.path):
+            return read_settings(self.db.execute("SELECT name, value FROM settings").fetchall())
+
+    def verify_complete(self) -> None:
+        """Raise if a setting that a report needs is missing."""
+        settings = self.settings
+        with _undamaged(self.path):
+            verify_complete(settings)
 
     def verify_settings(self, wanted: Mapping[str, Any]) -> None:
         """Raise if this run was started with other settings; the error names the first one."""
@@ -114,7 +143,8 @@ class RunFile:
             raise BadValue(
                 f"{self.path} was made by another version of this program; start another run"
             )
-        return np.frombuffer(scores, "<f8").reshape(shape).astype(np.float64)
+        with _undamaged(self.path):
+            return read_scores(scores).reshape(shape)
 
     def keep(
         self,
@@ -179,25 +209,15 @@ class RunFile:
         query = (
             "SELECT run, generation, best, notes, seconds FROM generations ORDER BY run, generation"
         )
+        settings = self.settings
         for run, number, best, notes, seconds in self.db.execute(query).fetchall():
             rows = self.db.execute(
                 "SELECT genes, origin, scores FROM individuals "
                 "WHERE run = ? AND generation = ? ORDER BY individual",
                 [run, number],
             ).fetchall()
-            genes, origins, scores = zip(*rows, strict=True)
-            yield (
-                Generation(
-                    run,
-                    number,
-                    np.array([json.loads(text) for text in genes], np.float64),
-                    origins,
-                    [np.frombuffer(blob, "<f8") for blob in scores],
-                    best - 1,
-                    json.loads(notes),
-                ),
-                seconds,
-            )
+            with _undamaged(self.path):
+                yield read_generation((run, number), best, notes, rows, settings), seconds
 
     def count(self) -> int:
         """The number of completed generations."""
@@ -207,11 +227,23 @@ class RunFile:
     def result(self) -> dict[str, Any] | None:
         """The result, if the search is completed; else None."""
         row = self.db.execute("SELECT value FROM result").fetchone()
-        return None if row is None else json.loads(row[0])
+        settings = self.settings
+        with _undamaged(self.path):
+            return None if row is None else read_result(row[0], settings)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         with self.db.atomic():
             self.db.table("result").insert({"id": 1, "value": json.dumps(result)}, replace=True)
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """Convert what a damaged run file raises to one sentence that names it."""
+    try:
+        yield
+    except (ValueError, BadValue, sqlite3.DatabaseError) as error:
+        why = str(error) if isinstance(error, ValueError) else one_line(error)
+        raise BadValue(f"{path} is damaged: {why}; start another run") from None
 
 
 def digest_of(request: ScoreRequest) -> str:

@@ -2,6 +2,7 @@
 
 atomic        atomic writing: a file appears under its name only when it is complete
 compression   reading gzip, bzip2, xz and zstd, recognised by their first bytes
+json_text     the one reader of JSON, with limits on length and depth
 stamped       binary files with checksums that are verified before use
 """
 

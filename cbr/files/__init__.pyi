@@ -5,6 +5,9 @@ from .compression import head_of as head_of
 from .compression import lines_of as lines_of
 from .compression import open_bytes as open_bytes
 from .compression import plain_name as plain_name
+from .json_text import read_json as read_json
+from .json_text import read_json_file as read_json_file
 from .stamped import Damaged as Damaged
 from .stamped import checksum as checksum
+from .stamped import read_array as read_array
 from .stamped import read_arrays as read_arrays

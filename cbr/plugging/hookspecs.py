@@ -89,6 +89,12 @@ def cbr_info(casebase: Casebase) -> Mapping[str, Any] | None:
 
 
 @spec
+def cbr_check(casebase: Casebase) -> list[str] | None:
+    """Findings for `cbr check`: a sentence for each thing that the plugin stored in a casebase and
+    could not use."""
+
+
+@spec
 def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str] | None:
     """Hook specs of the plugin's own, which other plugins implement; returns the kinds of objects
     that they register ("bot" for a hook `cbr_bots`)."""

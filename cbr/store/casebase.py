@@ -8,7 +8,6 @@ completely or not at all, even if the process is killed.
 from __future__ import annotations
 
 import io
-import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,17 +19,18 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from cbr.case import Case, CaseType, Value
+from cbr.checks import HIGHEST, shown
 from cbr.errors import (
     AlreadyThere,
     BadValue,
     CbrError,
-    EmptyStage,
     NewerSchema,
     NoSuchName,
     NotACasebase,
+    OutsideTransaction,
 )
-from cbr.plugging.guard import one_line
-from cbr.store import digest, schema
+from cbr.files.stamped import Damaged, read_array
+from cbr.store import array_reading, digest, schema
 from cbr.store import shared_arrays as mapped
 from cbr.store.arrays import Cases, Vectors
 from cbr.store.columns import cells_of, open_cells, outcomes
@@ -42,9 +42,14 @@ from cbr.store.connection import (
     verify_is_casebase,
     verify_stages,
     verify_structure,
+    verify_tables_only,
 )
 from cbr.store.records import Numbered, Skipped
+from cbr.store.schema import listed, quoted
 from cbr.typing import Ints
+
+#: The most characters of records that are read at a time.
+_MOST_CHARACTERS = 1 << 26
 
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
 
@@ -57,6 +62,7 @@ class Casebase:
         self.path = path
         self.writable = writable
         self._closed = False
+        self._writing = False
         self._definitions: list[tuple[str, str]] = []
         self._case_types: dict[str, CaseType] = {}
         self._vectors: dict[str, tuple[int, Vectors]] = {}
@@ -69,7 +75,7 @@ class Casebase:
         definitions = self.db.execute(query).fetchall()
         if definitions != self._definitions:
             self._definitions = definitions
-            self._case_types = {stage: CaseType.from_json(text) for stage, text in definitions}
+            self._case_types = _case_types(definitions)
 
     @classmethod
     def create(cls, path: str | Path, case_types: Sequence[CaseType], selection: str = "") -> Self:
@@ -114,10 +120,10 @@ class Casebase:
                     f"{path} has the older schema version {version}; `cbr rebuild` brings it up to "
                     f"version {schema.SCHEMA_VERSION}"
                 )
+            verify_tables_only(db)
             if version < schema.SCHEMA_VERSION:
                 schema.MIGRATIONS.apply(db)
-            if not write:
-                db.execute("PRAGMA query_only = ON")
+            db.execute("PRAGMA query_only = ON")  # until a transaction begins
             return cls(db, path, write)
         except NotACasebase:
             raise
@@ -166,7 +172,7 @@ class Casebase:
     @property
     def records_table(self) -> str:
         """The table of records, quoted for SQL."""
-        return _q(self.records)
+        return quoted(self.records)
 
     @property
     def write_version(self) -> int:
@@ -199,12 +205,24 @@ class Casebase:
     def solutions(self, stage: str) -> dict[str, int]:
         """How many cases have each solution."""
         found = dict.fromkeys(self.case_type(stage).solutions, 0)
-        query = f"SELECT solution, COUNT(*) FROM {_q(schema.case_table(stage))} GROUP BY solution"
-        return found | dict(self.db.execute(query).fetchall())
+        table = quoted(schema.case_table(stage))
+        query = f"SELECT solution, COUNT(*) FROM {table} GROUP BY solution"
+        for solution, count in self.db.execute(query).fetchall():
+            self._verify_solution(stage, solution)
+            found[solution] = count
+        return found
+
+    def _verify_solution(self, stage: str, solution: object) -> None:
+        """Raise if the file has a solution that its case type does not have."""
+        if stage not in self._case_types or solution not in self._case_types[stage].solutions:
+            raise NotACasebase(
+                f"{self.path} has {shown(solution)} as a solution of stage {shown(stage)}; "
+                "`cbr check` lists what is wrong"
+            )
 
     def has_solution(self, stage: str, solution: str) -> bool:
         """Whether a case has this solution; fast if many have."""
-        query = f"SELECT 1 FROM {_q(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
+        query = f"SELECT 1 FROM {quoted(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
         return self.db.execute(query, [solution]).fetchone() is not None
 
     def digest(self, stage: str) -> str:
@@ -215,7 +233,9 @@ class Casebase:
         """Cases in order of their numbers: all, or those in `ids`."""
         case_type = self.case_type(stage)
         names = _names(case_type)
-        query = f"SELECT id, solution, outcome, {_list(names)} FROM {_q(schema.case_table(stage))}"
+        query = (
+            f"SELECT id, solution, outcome, {listed(names)} FROM {quoted(schema.case_table(stage))}"
+        )
         for where in _id_clauses(ids):
             for number, solution, outcome, *values in self.db.execute(
                 f"{query}{where} ORDER BY id"
@@ -259,59 +279,20 @@ class Casebase:
 
     def with_values(self, vectors: Vectors) -> Vectors:
         """Vectors of a stage, or of some of its cases, with the estimated values of these cases."""
-        case_type = vectors.case_type
-        query = f"SELECT case_id, solution, value FROM {schema.VALUES} WHERE stage = ?"
-        rows = self.db.execute(query, [case_type.stage]).fetchall() if self.has_values else []
-        there = set(vectors.case_ids.tolist()) if rows else set()
-        rows = [row for row in rows if row[0] in there]
-        if not rows:
-            return vectors
-        codes = {name: code for code, name in enumerate(case_type.solutions)}
-        ids, solutions, values = zip(*rows, strict=True)
-        solution = np.array([codes[name] for name in solutions])
-        return vectors.with_values(np.array(ids), solution, np.array(values))
+        return array_reading.with_values(self, vectors)
 
     def read_cases(self, stage: str) -> Cases:
         """The stage as arrays, case by case in order of their numbers."""
-        case_type = self.case_type(stage)
-        names = [feature.name for feature in case_type.indexed]
-        query = (
-            f"SELECT id, record, solution, outcome, {_list(names)} "
-            f"FROM {_q(schema.case_table(stage))} ORDER BY id"
-        )
-        count = self.count(stage)
-        if not count:
-            raise EmptyStage(f"stage {stage!r} of {self.path} has no cases; build some first")
-        ids, record, solution = (np.empty(count, np.int64) for _ in range(3))
-        outcome, values = np.empty(count), np.empty((count, len(names)), np.float32)
-        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
-        solutions = {name: code for code, name in enumerate(case_type.solutions)}
-        cursor, at = self.db.execute(query), 0
-        try:
-            while rows := cursor.fetchmany(50_000):
-                part = slice(at, at + len(rows))
-                at += len(rows)
-                number, source, taken, earned, *columns = zip(*rows, strict=True)
-                ids[part] = number
-                record[part] = [-n if r is None else r for n, r in zip(number, source, strict=True)]
-                solution[part] = [solutions[name] for name in taken]
-                outcome[part] = [math.nan if o is None else o for o in earned]
-                for place, (code, column) in enumerate(zip(codes, columns, strict=True)):
-                    values[part, place] = [code[v] for v in column] if code else column
-        except (KeyError, TypeError, ValueError) as error:
-            raise NotACasebase(
-                f"stage {stage!r} of {self.path} holds {error}; `cbr check`"
-            ) from None
-        if at != count:
-            raise NotACasebase(f"stage {stage!r} of {self.path} has {at} cases, not {count}")
-        # Adding 0 turns -0.0 into 0.0: equal values must be one vector.
-        values += np.float32(0)
-        return Cases(case_type, self.digest(stage), values, solution, outcome, ids, record)
+        return array_reading.read_cases(self, stage)
+
+    def read_public(self, stage: str) -> Cases:
+        """All decisions of a stage with their public features, including hidden decisions."""
+        return array_reading.read_public(self, stage)
 
     def places(self, stage: str) -> Ints:
         """Number, record and step of every case of a stage that came from a record, [n, 3]."""
         query = (
-            f"SELECT id, record, step FROM [{schema.case_table(stage)}] "
+            f"SELECT id, record, step FROM {quoted(schema.case_table(stage))} "
             "WHERE record IS NOT NULL ORDER BY id"
         )
         rows = self.db.execute(query).fetchall()
@@ -330,58 +311,25 @@ class Casebase:
         )
         return self.db.execute(query, [stage]).fetchall() if self.has_values else []
 
-    def read_public(self, stage: str) -> Cases:
-        """All decisions of a stage with their public features, including hidden decisions."""
-        known = self.read_cases(stage)
-        case_type = known.case_type.public
-        seen = [place for place, f in enumerate(known.case_type.indexed) if not f.private]
-        names = [feature.name for feature in case_type.indexed]
-        query = (
-            f"SELECT record, solution, outcome, {_list(names)} FROM {schema.HIDDEN} "
-            "WHERE stage = ? ORDER BY id"
-        )
-        rows = self.db.execute(query, [stage]).fetchall() if self.has_hidden else []
-        record, taken, earned, *columns = (
-            zip(*rows, strict=True) if rows else [()] * (3 + len(seen))
-        )
-        solutions = {name: code for code, name in enumerate(case_type.solutions)}
-        codes = [{value: code for code, value in enumerate(f.values)} for f in case_type.indexed]
-        values = [
-            [code[v] for v in column] if code else column
-            for code, column in zip(codes, columns, strict=True)
-        ]
-        hidden = np.array(values, np.float32).reshape(len(seen), -1).T
-        return Cases(
-            case_type,
-            known.digest,
-            np.concatenate([known.values[:, seen], hidden + np.float32(0)]),
-            np.append(known.solution, [solutions[name] for name in taken]).astype(np.int64),
-            np.append(known.outcome, [math.nan if o is None else o for o in earned]),
-            np.append(known.ids, -1 - np.arange(len(rows))),
-            np.append(known.record, record).astype(np.int64),
-        )
-
     # --- writing ------------------------------------------------------------------------------
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All writes in the block or none; increments `write_version` if something was written.
 
-        Inside another transaction it is a part of that one.
+        Inside another transaction it is a part of that one. Outside of one SQLite refuses every
+        write, since nothing would commit it.
         """
         if not self.writable:
             raise BadValue(f"{self.path} is open for reading only")
-        if self.db.conn.in_transaction:
+        if self._writing:
             yield
             return
-        try:
-            # IMMEDIATE takes the write lock at once and so waits for another writer; a transaction
-            # that begins with a read would fail at its first write.
-            self.db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            busy = "another process has been writing to it for a minute; try again later"
-            why = busy if "locked" in str(error) else str(error)
-            raise CbrError(f"cannot write to {self.path}: {why}") from None
+        if self.db.conn.in_transaction:
+            raise OutsideTransaction(
+                f"{self.path} is being read in one state; end `reading()` before `transaction()`"
+            )
+        self._begin()
         changes = self.db.conn.total_changes
         try:
             self._define()
@@ -394,6 +342,31 @@ class Casebase:
         except BaseException:
             self.db.rollback()
             raise
+        finally:
+            self._writing = False
+            self.db.execute("PRAGMA query_only = ON")
+
+    def _begin(self) -> None:
+        """Begin to write. IMMEDIATE takes the write lock at once and so waits for another writer; a
+        transaction that begins with a read would fail at its first write."""
+        self.db.execute("PRAGMA query_only = OFF")
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            self.db.execute("PRAGMA query_only = ON")
+            busy = "another process has been writing to it for a minute; try again later"
+            why = busy if "locked" in str(error) else str(error)
+            raise CbrError(f"cannot write to {self.path}: {why}") from None
+        self._writing = True
+
+    def _verify_writing(self) -> None:
+        """Raise if no transaction is open. Every method that writes calls it before the first
+        change."""
+        if not self._writing:
+            raise OutsideTransaction(
+                f"nothing would commit this write to {self.path}; put it inside "
+                "`with casebase.transaction():`"
+            )
 
     def add(
         self,
@@ -425,6 +398,7 @@ class Casebase:
         ids: Iterable[int | None] | None = None,
     ) -> list[list[Any]]:
         """Insert cases into a table, inside a transaction; returns the columns as written."""
+        self._verify_writing()
         columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
         earned = outcomes(outcome)
         names = ["record", "step", *_names(case_type), "solution", "outcome"]
@@ -432,7 +406,7 @@ class Casebase:
         if ids is not None:
             names, given = ["id", *names], [ids, *given]
         self.db.conn.executemany(
-            f"INSERT INTO {_q(table)} ({_list(names)}) VALUES ({','.join('?' * len(names))})",
+            f"INSERT INTO {quoted(table)} ({listed(names)}) VALUES ({','.join('?' * len(names))})",
             zip(*given, strict=True),
         )
         return columns
@@ -449,6 +423,7 @@ class Casebase:
         table: str = schema.HIDDEN,
     ) -> None:
         """Add decisions whose private features are not known, inside a transaction."""
+        self._verify_writing()
         columns = [open_cells(case_type, name, column) for name, column in features.items()]
         given: list[Iterable[Any]] = [record, step, *columns, solution, outcomes(outcome)]
         names = ["record", "step", *features, "solution", "outcome"]
@@ -456,7 +431,7 @@ class Casebase:
             names, given = ["id", *names], [ids, *given]
         # The stage is part of the statement, because binding it to each row would take longer.
         self.db.conn.executemany(
-            f"INSERT INTO {_q(table)} (stage, {_list(names)}) "
+            f"INSERT INTO {quoted(table)} (stage, {listed(names)}) "
             f"VALUES ('{case_type.stage}', {','.join('?' * len(names))})",
             zip(*given, strict=True),
         )
@@ -470,10 +445,11 @@ class Casebase:
         error: Sequence[float | None] | None = None,
     ) -> None:
         """Store the estimated values of a solution in some cases, inside a transaction."""
+        self._verify_writing()
         if solution not in self.case_type(stage).solutions:
             raise NoSuchName("solution", solution, self.case_type(stage).solutions)
         for number, worth in zip(ids, value, strict=True):
-            if not math.isfinite(worth):
+            if not abs(worth) <= HIGHEST:
                 raise BadValue(f"the value of {solution!r} in case {number} is {worth}")
         known = {case.id for case in self.cases(stage, ids)}
         for number in ids:
@@ -492,6 +468,7 @@ class Casebase:
 
     def put_learned(self, name: str, array: NDArray[Any]) -> None:
         """Store an array that was learned from the cases, inside a transaction."""
+        self._verify_writing()
         body = io.BytesIO()
         np.save(body, array, allow_pickle=False)
         schema.create_learned(self.db)
@@ -499,6 +476,13 @@ class Casebase:
             f"INSERT OR REPLACE INTO {schema.LEARNED} (name, body) VALUES (?, ?)",
             [name, body.getvalue()],
         )
+
+    def learned_names(self) -> list[str]:
+        """The names of the arrays that were learned from the cases."""
+        if schema.LEARNED not in self.db.table_names():
+            return []
+        query = f"SELECT name FROM {schema.LEARNED} ORDER BY name"
+        return [row[0] for row in self.db.execute(query)]
 
     def learned(self, name: str) -> NDArray[Any] | None:
         """The array stored under this name, or None."""
@@ -509,12 +493,9 @@ class Casebase:
         if row is None:
             return None
         try:
-            array: NDArray[Any] = np.load(io.BytesIO(row[0]), allow_pickle=False)
-        except (ValueError, EOFError, TypeError, OSError) as error:
-            raise BadValue(
-                f"the array {name!r} in {self.path} cannot be read ({one_line(error)})"
-            ) from None
-        return array
+            return read_array(row[0])
+        except Damaged as error:
+            raise BadValue(f"the array {name!r} in {self.path} cannot be read ({error})") from None
 
     @property
     def has_values(self) -> bool:
@@ -532,7 +513,8 @@ class Casebase:
         if self.has_hidden:
             query = f"SELECT stage, solution, COUNT(*) FROM {schema.HIDDEN} GROUP BY 1, 2"
             for stage, solution, count in self.db.execute(query):
-                found.setdefault(stage, {})[solution] = count
+                self._verify_solution(stage, solution)
+                found[stage][solution] = count
         return found
 
     def has_hidden_solution(self, stage: str, solution: str) -> bool:
@@ -543,6 +525,7 @@ class Casebase:
 
     def source_number(self, name: str, reader: str) -> int:
         """The number of a source, inside a transaction; a new source is added."""
+        self._verify_writing()
         self.db.execute(
             "INSERT OR IGNORE INTO sources (name, reader) VALUES (?, ?)", [name, reader]
         )
@@ -553,6 +536,7 @@ class Casebase:
 
         Entries of the table `skipped` for the same places are removed.
         """
+        self._verify_writing()
         first = self._last_record() + 1
         skipped = "SELECT 1 FROM skipped WHERE source = ? LIMIT 1"
         if self.db.execute(skipped, [source]).fetchone():
@@ -573,15 +557,23 @@ class Casebase:
     def read_records(
         self, size: int, after: int = 0
     ) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
-        """Records with a number above `after`, in order and `size` at a time: numbers, bodies."""
+        """Records with a number above `after`, in order and `size` at a time, fewer where they are
+        long: numbers, bodies."""
         query = f"SELECT id, body FROM {self.records_table} WHERE id > ? ORDER BY id"
-        cursor = self.db.execute(query, [after])
-        while rows := cursor.fetchmany(size):
-            numbers, bodies = zip(*rows, strict=True)
-            yield numbers, bodies
+        rows: list[tuple[int, str]] = []
+        characters = 0
+        for row in self.db.execute(query, [after]):
+            rows.append(row)
+            characters += len(row[1])
+            if len(rows) == size or characters > _MOST_CHARACTERS:
+                yield tuple(zip(*rows, strict=True))  # type: ignore[misc]
+                rows, characters = [], 0
+        if rows:
+            yield tuple(zip(*rows, strict=True))  # type: ignore[misc]
 
     def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
         """Store skipped places (by ordinal) with their reasons, inside a transaction."""
+        self._verify_writing()
         self.db.conn.executemany(
             "INSERT INTO skipped (source, ordinal, line, reason) VALUES (?, ?, ?, ?)",
             ((source, ordinal, item.line, item.reason) for ordinal, item in skipped),
@@ -604,6 +596,7 @@ class Casebase:
 
     def remove(self, stage: str, ids: Sequence[int]) -> None:
         """Remove cases by number, inside a transaction; their records stay."""
+        self._verify_writing()
         case_type, ids = self.case_type(stage), [int(number) for number in ids]
         gone = list(self.cases(stage, ids))
         if len(gone) != len(set(ids)):
@@ -611,7 +604,7 @@ class Casebase:
         columns = [[case.values[name] for case in gone] for name in _names(case_type)]
         columns.append([case.solution for case in gone])
         self.db.conn.executemany(
-            f"DELETE FROM {_q(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)
+            f"DELETE FROM {quoted(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)
         )
         if self.has_values:
             of_cases = f"DELETE FROM {schema.VALUES} WHERE stage = ? AND case_id = ?"
@@ -620,6 +613,7 @@ class Casebase:
 
     def redefine(self, case_type: CaseType, digest: str) -> None:
         """Replace the definition of a stage, inside a transaction."""
+        self._verify_writing()
         values = {"case_type": case_type.to_json(), "digest": digest}
         self.db.table("stages").update(case_type.stage, values)
         self._define()
@@ -630,6 +624,17 @@ class Casebase:
             case_type.stage,
             {"cases": row["cases"] + cases, "digest": digest.add(row["digest"], hashes)},
         )
+
+
+def _case_types(definitions: Sequence[tuple[str, str]]) -> dict[str, CaseType]:
+    """Case types by stage, as a file defines them. Every name of a stage, table or column comes
+    from here, so this is where they are checked."""
+    found = {stage: CaseType.from_json(text) for stage, text in definitions}
+    for stage, case_type in found.items():
+        if stage != case_type.stage:
+            raise BadValue(f"stage {shown(stage)} has the case type {case_type.name!r}")
+    verify_stages(list(found.values()))
+    return found
 
 
 def _names(case_type: CaseType) -> list[str]:
@@ -644,12 +649,3 @@ def _id_clauses(ids: Sequence[int] | None, most: int = 10_000) -> Iterator[str]:
     numbers = sorted({int(number) for number in ids})
     for at in range(0, len(numbers), most):
         yield f" WHERE id IN ({','.join(map(str, numbers[at : at + most]))})"
-
-
-def _q(name: str) -> str:
-    """A name quoted for SQL in brackets: SQLite takes an unknown "name" for a string."""
-    return f"[{name}]"
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(_q(name) for name in names)

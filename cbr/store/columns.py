@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.case import CaseType, Value
+from cbr.checks import HIGHEST
 from cbr.errors import BadValue
 
 
 def outcomes(column: Iterable[float | None]) -> Iterable[float | None]:
     """Outcomes as values for SQLite: None for an unknown one."""
     if isinstance(column, np.ndarray) and column.dtype == np.float64:
+        if (np.abs(column) > HIGHEST).any():
+            raise BadValue(f"an outcome is above {HIGHEST:g}")
         found: list[float | None] = column.tolist()
         for place in np.flatnonzero(np.isnan(column)).tolist():
             found[place] = None
@@ -28,6 +31,8 @@ def _earned(outcome: Any) -> float | None:
         return None
     if not isinstance(outcome, int | float):
         raise BadValue(f"outcome is {outcome!r}, not a number")
+    if abs(outcome) > HIGHEST:
+        raise BadValue(f"outcome is {outcome}; it must be a finite number up to {HIGHEST:g}")
     return None if math.isnan(outcome) else float(outcome)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,21 +15,72 @@ from cbr.case import CaseType
 from cbr.errors import AlreadyThere, BadValue, NotACasebase
 from cbr.plugging.guard import one_line
 from cbr.store import schema
+from cbr.store.schema import quoted
+
+#: Tables with their columns, and the kinds of values in each, as SQLite's `typeof` names them.
+Layout = Mapping[str, Mapping[str, str]]
+
+#: The most stages of a casebase.
+_MOST_STAGES = 100
+#: Tables that have a name of their own, which no table of records may have.
+_TAKEN = ("stages", "sources", schema.VALUES)
+#: The most bytes of one value in a file; a longer one is not read.
+_LONGEST_VALUE = 1 << 26
 
 
 def damaged(path: Path, error: Exception) -> NotACasebase:
     return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
 
 
+def verify_tables_only(db: Database) -> None:
+    """Raise `ValueError` if a SQLite file has anything but plain tables and indices of them.
+    Triggers, views, virtual tables and generated columns would run what a stranger wrote."""
+    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
+        if kind not in {"table", "index"}:
+            raise ValueError(f"it has the {kind} {name!r}, which no program of ours makes")
+        if kind == "table" and not str(sql).lower().startswith("create table"):
+            raise ValueError(f"table {name!r} is a virtual one, which no program of ours makes")
+    query = (
+        "SELECT m.name, x.name FROM sqlite_master m, pragma_table_xinfo(m.name) x WHERE x.hidden"
+    )
+    for table, column in db.execute(query).fetchall():
+        raise ValueError(f"column {column!r} of table {table!r} is a generated one")
+
+
+def verify_columns(db: Database, layout: Layout, optional: Collection[str] = ()) -> None:
+    """Raise `ValueError` if a table or column of the layout is missing."""
+    there = set(db.table_names())
+    for table, columns in layout.items():
+        if table not in there:
+            if table in optional:
+                continue
+            raise ValueError(f"it has no table {table!r}")
+        for column in sorted(set(columns) - set(db.table(table).columns_dict)):
+            raise ValueError(f"its table {table!r} has no column {column!r}")
+
+
+def other_kinds(db: Database, layout: Layout) -> Iterator[str]:
+    """A sentence for each column with values of another kind than the layout has for it."""
+    for table, columns in layout.items():
+        for column, kind in columns.items():
+            allowed = ", ".join(f"'{word}'" for word in kind.split())
+            wrong = f"typeof({quoted(column)}) NOT IN ({allowed})"
+            query = f"SELECT COUNT(*) FROM {quoted(table)} WHERE {wrong}"
+            number = db.execute(query).fetchone()[0]
+            if number:
+                must = kind.replace(" ", " or ")
+                yield f"{number} values of {column} in {table} are not {must}"
+
+
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Raise `ValueError` if a table of a casebase is missing, or a counter is not a number."""
-    if not case_types:
-        raise ValueError("it has no stages")
-    wanted = {"meta", "sources", "skipped", case_types[0].record + "s"}
-    wanted |= {schema.case_table(case_type.stage) for case_type in case_types}
-    wanted |= {schema.HIDDEN} if schema.has_hidden(case_types) else set()
-    for table in sorted(wanted - set(db.table_names())):
-        raise ValueError(f"it has no table {table!r}")
+    """Raise `ValueError` if a table or column of a casebase is missing, a counter is not a number,
+    or one of its few names is not a text."""
+    layout = schema.layout(case_types)
+    verify_columns(db, layout, schema.OPTIONAL)
+    for finding in other_kinds(
+        db, {table: layout[table] for table in ("meta", "stages", "sources")}
+    ):
+        raise ValueError(finding)
     counted = [row["cases"] for row in db.table("stages").rows]
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]
@@ -47,6 +99,14 @@ def verify_stages(case_types: Sequence[CaseType]) -> None:
     stages = [case_type.stage for case_type in case_types]
     if len(set(stages)) != len(stages):
         raise BadValue(f"two case types share a stage among {', '.join(stages)}")
+    if len(stages) > _MOST_STAGES:
+        raise BadValue(f"a casebase holds at most {_MOST_STAGES} stages, not {len(stages)}")
+    taken = schema.HIDDEN, *(schema.case_table(stage) for stage in stages)
+    if schema.HIDDEN in stages or case_types[0].record + "s" in {*taken, *_TAKEN}:
+        raise BadValue(
+            f"a stage called {schema.HIDDEN!r} or records called {case_types[0].record!r} would "
+            "share a table with something else; choose another name"
+        )
     if schema.has_hidden(case_types):
         shared = schema.public_features(case_types)
         for case_type in case_types:
@@ -102,13 +162,26 @@ def open_database(path: Path, write: bool) -> Database:
         # SQLite cannot create its shared-memory files here. Without a log there is no writer, so
         # the file can be opened as immutable.
         uri += "&immutable=1"
-    return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
+    return _guarded(sqlite3.connect(uri, uri=True, timeout=60))
 
 
 def connect(path: Path) -> Database:
-    db = Database(sqlite3.connect(path, timeout=60), execute_plugins=False)
+    db = _guarded(sqlite3.connect(path, timeout=60))
     db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
     return db
+
+
+def _guarded(connection: sqlite3.Connection) -> Database:
+    """A connection that trusts nothing in its file, since that may be anybody's
+    (https://www.sqlite.org/security.html)."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_VIEW, False)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {pragma}")
+    return Database(connection, execute_plugins=False)
 
 
 @contextmanager

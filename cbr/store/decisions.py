@@ -15,6 +15,7 @@ from cbr.errors import BadValue, EmptyStage
 from cbr.store import schema
 from cbr.store.arrays import Vectors
 from cbr.store.casebase import Casebase
+from cbr.store.schema import listed, quoted
 
 #: The most decisions that a message lists.
 _MOST = 40
@@ -81,9 +82,8 @@ def _of_stage(base: Casebase, case_type: CaseType, record: int) -> Iterator[Deci
     stage = case_type.stage
     for known in (True, False) if base.has_hidden else (True,):
         names = [feature.name for feature in case_type.features if known or not feature.private]
-        columns = ", ".join(f"[{name}]" for name in names)
-        table = f"[{schema.case_table(stage)}]" if known else schema.HIDDEN
-        query = f"SELECT step, solution, outcome, {columns} FROM {table} WHERE record = ?"
+        table = quoted(schema.case_table(stage) if known else schema.HIDDEN)
+        query = f"SELECT step, solution, outcome, {listed(names)} FROM {table} WHERE record = ?"
         given: list[int | str] = [record]
         if not known:
             query += " AND stage = ?"

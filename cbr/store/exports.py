@@ -18,6 +18,7 @@ from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store import schema
 from cbr.store.casebase import Casebase
 from cbr.store.records import CaseSource
+from cbr.store.schema import quoted
 
 _ROWS = 50_000
 Rows = Iterator[Sequence[tuple[Any, ...]]]
@@ -71,12 +72,14 @@ def _tables(base: Casebase, to: str, folder: Path) -> dict[str, int]:
         columns = {c.name: c.type for c in base.db.table(table).columns}
         with whole_file(file) as part:
             _TABLES[to](part, columns, _rows(base, table))
-        found[str(file)] = int(base.db.execute(f"SELECT COUNT(*) FROM [{table}]").fetchone()[0])
+        found[str(file)] = int(
+            base.db.execute(f"SELECT COUNT(*) FROM {quoted(table)}").fetchone()[0]
+        )
     return found
 
 
 def _rows(base: Casebase, table: str) -> Rows:
-    cursor = base.db.execute(f"SELECT * FROM [{table}] ORDER BY id")
+    cursor = base.db.execute(f"SELECT * FROM {quoted(table)} ORDER BY id")
     while rows := cursor.fetchmany(_ROWS):
         yield rows
 

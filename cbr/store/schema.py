@@ -14,7 +14,7 @@ hidden          decisions whose private features are unknown, with their public 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database, Migrations
 
@@ -31,6 +31,10 @@ HIDDEN = "hidden"
 VALUES = "solution_values"
 #: The table of arrays that plugins learned.
 LEARNED = "learned"
+#: Before the name of a stage: its table while `cbr rebuild` writes it.
+NEW = "new_"
+#: Tables that are there only if something was written to them.
+OPTIONAL = {VALUES, LEARNED}
 
 MIGRATIONS = Migrations("cbr-casebase")
 
@@ -56,6 +60,50 @@ def _first(db: Database) -> None:
 
 def case_table(stage: str) -> str:
     return f"cases_{stage}"
+
+
+def quoted(name: str) -> str:
+    """A name as an identifier of SQL, whatever it contains. Not in double quotes: SQLite takes an
+    unknown name in these for a string.
+
+    >>> quoted("price"), quoted("a`b]")
+    ('`price`', '`a``b]`')
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a list of columns in SQL."""
+    return ", ".join(map(quoted, names))
+
+
+def layout(case_types: Sequence[CaseType]) -> dict[str, dict[str, str]]:
+    """The tables of a casebase with their columns, and the kinds of values that each may hold, as
+    SQLite's `typeof` names them."""
+    number = "integer"
+    tables = {
+        "meta": {"key": "text", "value": "text"},
+        "stages": {"stage": "text", "position": number, "case_type": "text", "cases": number}
+        | {"digest": "text"},
+        "sources": {"id": number, "name": "text", "reader": "text"},
+        "skipped": {"source": number, "ordinal": number, "line": "integer null", "reason": "text"},
+        case_types[0].record + "s": {"id": number, "source": number, "ordinal": number}
+        | {"line": "integer null", "digest": "blob", "body": "text"},
+        VALUES: {"stage": "text", "case_id": number, "solution": "text", "value": "real"}
+        | {"error": "real null"},
+        LEARNED: {"name": "text", "body": "blob"},
+    }
+    made = {"solution": "text", "outcome": "real null"}
+    for case_type in case_types:
+        kinds = {f.name: "real" if f.is_number else "text" for f in case_type.features}
+        place = {"id": number, "record": "integer null", "step": number}
+        tables[case_table(case_type.stage)] = place | kinds | made
+    if has_hidden(case_types):
+        seen = public_features(case_types).values()
+        kinds = {f.name: "real null" if f.is_number else "text null" for f in seen}
+        place = {"id": number, "stage": "text", "record": number, "step": number}
+        tables[HIDDEN] = place | kinds | made
+    return tables
 
 
 def create(db: Database, case_types: Sequence[CaseType], selection: str = "") -> None:

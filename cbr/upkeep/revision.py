@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 from cbr.case import Case
+from cbr.checks import HIGHEST
 from cbr.errors import BadValue, NoSuchName
 from cbr.retrieval.retrieved import Retrieved
-from cbr.weights import HIGHEST
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from cbr import hook
 if TYPE_CHECKING:
     import typer
 
-    from cbr import Arena, ExtraFeature
+    from cbr import Arena, Casebase, ExtraFeature
     from cbr.evolve import Plan
     from cbr.reusing import ReusePolicy
     from cbr_arena import BotKind
@@ -43,6 +43,15 @@ def cbr_bots() -> Iterable[BotKind]:
     from cbr_casper.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_check(casebase: Casebase) -> list[str]:
+    if not casebase.learned_names():
+        return []
+    from cbr_casper.values.table_models import findings
+
+    return findings(casebase)
 
 
 @hook

@@ -207,7 +207,8 @@ def test_strangers_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_is_refused(base: Casebase) -> None:
-    base.db.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
+    with base.transaction():
+        base.db.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
     base.close()
     with pytest.raises(NewerSchema, match=f"version {schema.SCHEMA_VERSION + 1}.*update"):
         Casebase.open(base.path)
@@ -254,9 +255,8 @@ def test_migrations_are_recorded_and_applied_once(
 )
 def test_check_finds_harm(base: Casebase, harm: str, says: str) -> None:
     assert check(base.path) == []
-    base.db.conn.execute("PRAGMA foreign_keys = OFF")
-    base.db.conn.execute(harm)
-    base.db.conn.commit()
+    with base.transaction():
+        base.db.execute(harm)
     base.close()
     findings = check(base.path)
     assert any(says in finding for finding in findings), findings

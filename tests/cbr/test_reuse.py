@@ -141,8 +141,8 @@ class TestValues:
             base.remove("made", [1])
         assert base.db.table("solution_values").count == 2
         assert check(base.path) == []
-        base.db.execute("UPDATE solution_values SET case_id = 77 WHERE case_id = 2")
-        base.db.conn.commit()
+        with base.transaction():
+            base.db.execute("UPDATE solution_values SET case_id = 77 WHERE case_id = 2")
         [finding] = check(base.path)
         assert "1 values of solutions refer to cases of 'made' that do not exist" in finding
 

@@ -70,6 +70,7 @@ def test_examples_can_be_used(cbr, cars_db: Path, tmp_path: Path, plugin_file) -
     with_example("cbr_features", "rebuild", cars_db, "--features", "+yearly")
     assert with_example("cbr_commands", "greet", "Ada").out == "hello Ada\n"
     assert "megabytes" in with_example("cbr_info", "info", cars_db).out
+    assert "is sound" in with_example("cbr_check", "check", cars_db).out
     table = tmp_path / "tea.csv"
     table.write_text("minutes,leaf,solution\n3,black,good\n")
     tea = ["build", table, "--type", "tea", "--out", tmp_path / "tea.db"]

@@ -29,6 +29,7 @@ def check(file: File, json: Json = False) -> None:
     if json:
         emit({"file": str(file), "sound": not findings, "findings": findings})
     else:
-        lines(*findings, f"{file} is {'not sound' if findings else 'sound'}")
+        sentences = (" ".join(finding.split()) for finding in findings)
+        lines(*sentences, f"{file} is {'not sound' if findings else 'sound'}")
     if findings:
         raise typer.Exit(1)

@@ -20,6 +20,8 @@ _MANY = 200_000
 _Distinct = Annotated[
     bool, typer.Option("--distinct", help="Count distinct cases even in very large stages.")
 ]
+#: Values of a feature that are shown; JSON has all.
+_MOST_VALUES = 100
 #: Rows of a section that are shown; JSON has all.
 _MOST_ROWS = 20
 
@@ -105,7 +107,10 @@ def _describe(base: Casebase, distinct: bool) -> dict[str, Any]:
         f"SELECT name, reader, (SELECT COUNT(*) FROM {base.records_table} r WHERE r.source = s.id) "
         "FROM sources s ORDER BY id"
     )
-    skipped = "SELECT reason, COUNT(*) AS n FROM skipped GROUP BY reason ORDER BY n DESC, reason"
+    skipped = (
+        "SELECT COALESCE(CAST(reason AS TEXT), '-') AS why, COUNT(*) AS n FROM skipped "
+        "GROUP BY why ORDER BY n DESC, why"
+    )
     hidden = base.hidden() if base.has_hidden else {}
     stages = {stage: _describe_stage(base, stage, distinct) for stage in base.stages}
     for stage, taken in hidden.items():
@@ -180,7 +185,9 @@ def _kind(feature: Feature) -> str:
     if feature.range:
         low, high = feature.range
         return f"{low:g} to {high:g} {feature.unit}".strip()
-    return " | ".join(feature.values) or "text"
+    more = len(feature.values) - _MOST_VALUES
+    values = [*feature.values[:_MOST_VALUES], *([f"{more:,} more"] if more > 0 else [])]
+    return " | ".join(values) or "text"
 
 
 def _plain(value: Any) -> Any:

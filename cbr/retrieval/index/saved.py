@@ -22,7 +22,15 @@ import numpy as np
 from cbr.case import CaseType
 from cbr.errors import CbrError
 from cbr.files.atomic import whole_file
-from cbr.files.stamped import Damaged, checksum, damage_found, read_arrays
+from cbr.files.json_text import read_json
+from cbr.files.stamped import (
+    Damaged,
+    checksum,
+    damage_found,
+    read_arrays,
+    read_member,
+    verify_unpacked,
+)
 from cbr.measure import Bound
 from cbr.plugging.guard import one_line
 from cbr.plugging.plugins import Plugins
@@ -233,16 +241,17 @@ def _verify_definition(
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The stamp and the other parts of a file of that kind, with checksums verified."""
     with damage_found(OSError), zipfile.ZipFile(path) as archive:
-        stamp = json.loads(archive.read(_STAMP))
+        verify_unpacked(archive, path.stat().st_size)  # it is written without compression
+        stamp = read_json(read_member(archive, _STAMP))
         if stamp["format"] != FORMAT or stamp["version"] != VERSION:
             raise _Stale(f"its format is {stamp['format']} {stamp['version']}")
         if not stamp.keys() >= _NEEDED:
             raise _Stale("its stamp is incomplete")
         if stamp["kind"] != kind:
             raise _Stale(f"it is of kind {stamp['kind']}")
-        if archive.comment.decode() != checksum(archive.read(_STAMP)):
+        if archive.comment.decode() != checksum(read_member(archive, _STAMP)):
             raise Damaged("its stamp is not the one that was written")
-        parts = {name: archive.read(name) for name in stamp["checksums"]}
+        parts = {name: read_member(archive, name) for name in stamp["checksums"]}
         whole = all(checksum(parts[name]) == stamp["checksums"][name] for name in parts)
     if not whole or set(parts) != {_EMBEDDING, _INDEX}:
         raise Damaged("its checksums do not match")

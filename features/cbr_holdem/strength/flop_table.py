@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue, CbrError
-from cbr.files import checksum, whole_file
+from cbr.errors import BadJson
+from cbr.files import checksum, read_json, whole_file
 from cbr.store import cache_folder
 from cbr_holdem.strength.hand_strength import COLUMNS, strengths
 from cbr_holdem.strength.isomorphism import FLOP_CLASSES, class_numbers, flop_classes
@@ -67,9 +68,9 @@ def load(path: Path) -> Rows:
     """The rows of a table file, checked against its checksum."""
     try:
         with path.open("rb") as file:
-            head = json.loads(file.readline(1000))
+            head = read_json(file.readline(1000))
             rows = file.read()
-    except (OSError, ValueError) as error:
+    except (OSError, BadJson) as error:
         raise BadValue(
             f"{path} is not a flop table ({error}); `cbr tables build --force` makes one"
         ) from None

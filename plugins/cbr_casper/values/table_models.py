@@ -74,6 +74,8 @@ _FORGET = 0.99
 _ENOUGH = 1_000
 #: The least rate of a move, since logarithms are taken of it.
 _LEAST = 1e-6
+#: The greatest number in an array; values are in small bets or big blinds.
+_GREATEST = 1e6
 #: Prior of the first model.
 _PRIOR = 0.6
 
@@ -178,14 +180,13 @@ class TableModels:
     @staticmethod
     def from_fewer_hands(base: Casebase, number: int) -> bool:
         """Whether a casebase's models were learned from fewer hands than this."""
-        hands = base.learned(_HANDS)
-        return hands is not None and hands.dtype.kind in "iu" and bool((hands < number).any())
+        hands = _learned_from(base)
+        return hands is not None and hands < number
 
     @staticmethod
     def are_stale(base: Casebase) -> bool:
         """Whether a casebase has other hands than those its models were learned from."""
-        known = base.learned(_HANDS)
-        return known is None or known.tolist() != [base.count_records()]
+        return _learned_from(base) != base.count_records()
 
     def save(self, base: Casebase) -> None:
         """Write the models to a casebase, inside a transaction."""
@@ -228,6 +229,30 @@ class TableModels:
         log_likelihood += _TEMPER * (new - new[:, :1])
 
 
+def findings(base: Casebase) -> list[str]:
+    """What is wrong with the models that a casebase stores, for `cbr check`."""
+    found = []
+    if base.domain in BETTING:
+        for read in (_learned_from, TableModels.load):
+            try:
+                read(base)
+            except BadValue as error:
+                found.append(str(error))
+    return found
+
+
+def _learned_from(base: Casebase) -> int | None:
+    """The number of hands that the models of a casebase were learned from, if it is stored."""
+    hands = base.learned(_HANDS)
+    if hands is None:
+        return None
+    if hands.shape != (1,) or hands.dtype.kind not in "iu" or hands[0] < 0:
+        raise BadValue(
+            f"array {_HANDS!r} of {base.path} is not a number of hands; label it again from its log"
+        )
+    return int(hands[0])
+
+
 def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
     """Raise BadValue if an array does not have the shape, type and range that the models need."""
     moves = RAISE + len(RAISE_SIZES[BETTING[base.domain]])
@@ -250,9 +275,10 @@ def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
         right = array.shape == shapes[name] and array.dtype.kind in kinds
         if right and name in greatest:
             right = not array.size or bool(array.min() >= 0 and array.max() <= greatest[name])
+        right = right and bool((np.abs(array) <= _GREATEST).all())  # false for NaN too
         if right and name in {"grid", _STRATEGY, _RATES}:  # chances
             right = bool(array.min() >= 0.0 and (array.sum(axis=-1) > 0.0).all())
-        if not right or not models[0] or not np.isfinite(array).all():
+        if not right or not models[0]:
             raise BadValue(
                 f"array '{STORED_AS}.{name}' of {base.path} or of its labels does not fit its "
                 "game; label it again from its log"
