@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.building.archives import Place, is_archive, places
-from cbr.building.worker import RecordBatch, WorkerSetup
+from cbr.building.worker import RecordBatch, WorkerSetup, judging
 from cbr.case import CaseType
 from cbr.errors import BadValue, CbrError, EmptyStage, PluginFailure
 from cbr.files.compression import head_of, plain_name
@@ -74,10 +74,11 @@ class SourceScan:
         return "", reason
 
     def setup(self, known_only: bool) -> WorkerSetup:
-        domain = {option.name for t in self.case_types for option in t.options}
-        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
+        selecting = {o.name for t in self.case_types for o in t.options if not o.judges}
+        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in selecting)
         types = tuple(case_type.to_json() for case_type in self.case_types)
-        return WorkerSetup(tuple(map(str, self.plugins.files)), types, given, known_only)
+        files = tuple(map(str, self.plugins.files))
+        return WorkerSetup(files, types, given, known_only, judging(self.case_types, self.options))
 
     def batches(self) -> Batches:
         """The content of all files, in batches."""
