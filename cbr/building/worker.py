@@ -132,7 +132,7 @@ def work(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None)
         elif known != record.digest:
             raise DifferentRecord(
                 f"{batch.source} line {record.line} was built before with other content; "
-                f"give the changed file another name"
+                f"--replace takes the new content of the file in place of the old"
             )
         else:
             done.known += 1
