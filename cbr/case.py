@@ -187,7 +187,10 @@ class Situated:
 class BuildOption:
     """An option that a case source or a case type adds to ``cbr build``; it is passed on by name.
 
-    With `survey` the files are read twice: first to count, then to build (see `CaseType`).
+    With `survey` the files are read twice: first to count, then to build (see `CaseType`). With
+    `judges` an option of a case type says which records are sound, not which decisions are wanted:
+    its default is passed on too, builds into one casebase may differ in it, and stored records are
+    not judged again.
     """
 
     name: str
@@ -195,6 +198,7 @@ class BuildOption:
     default: str | int | float | bool | None = None
     type: type = str
     survey: bool = False
+    judges: bool = False
 
 
 @dataclass(frozen=True)

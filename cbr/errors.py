@@ -61,6 +61,14 @@ class NotACasebase(CbrError):
     """A file that is missing, damaged, or not a casebase."""
 
 
+class CasebaseMoved(CbrError):
+    """A casebase that was deleted or replaced while it was being written."""
+
+
+class NoRoom(CbrError):
+    """A place where nothing more can be written: no space left, or not permitted."""
+
+
 class NewerSchema(NotACasebase):
     """A casebase written by a later version of this program."""
 

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from cbr.building.worker import PreparedBatch, RecordBatch, WorkerSetup, work
+from cbr.building.worker import PreparedBatch, RecordBatch, WorkerSetup, judging, work
 from cbr.case import CaseType
 from cbr.errors import BadValue, CbrError
 from cbr.plugging.plugins import Plugins, default_plugins
@@ -137,9 +137,8 @@ class Appender:
     @property
     def _setup(self) -> WorkerSetup:
         files = tuple(map(str, default_plugins().files))
-        return WorkerSetup(
-            files, tuple(case_type.to_json() for case_type in self.case_types), (), False
-        )
+        types = tuple(case_type.to_json() for case_type in self.case_types)
+        return WorkerSetup(files, types, (), False, judging(self.case_types, {}))
 
 
 def _runs(ordinals: list[int]) -> list[tuple[int, int]]:

@@ -6,19 +6,34 @@ use files beside the one it reads. Members are identified by the archive's name 
 
 from __future__ import annotations
 
+import errno
+import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, cast
 
-from cbr.errors import BadValue
-from cbr.files.compression import BROKEN, head_of, open_bytes, plain_name
+from cbr.errors import BadValue, NoRoom
+from cbr.files.atomic import remove_leftovers
+from cbr.files.compression import (
+    BROKEN,
+    MOST_UNPACKED,
+    head_of,
+    open_bytes,
+    plain_name,
+    unpacking,
+)
 from cbr.plugging.guard import one_line
 
 #: Exceptions that reading a damaged archive may raise.
 _UNREADABLE: tuple[type[Exception], ...] = (*BROKEN, tarfile.TarError)
+#: Errors of opening a file that are due to its name: that member is skipped.
+_BAD_NAME = {
+    *(errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ELOOP),
+    *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOENT),
+}
 
 
 @dataclass(frozen=True)
@@ -60,14 +75,35 @@ def files_in(paths: Sequence[str | Path]) -> list[Path]:
     return list(found)
 
 
-def places(files: Sequence[Path]) -> Iterator[Place]:
-    """The files, with archives unpacked; an unpacked archive is removed after its members."""
+def places(files: Sequence[Path], most_unpacked: int = MOST_UNPACKED) -> Iterator[Place]:
+    """The files, with archives unpacked; an unpacked archive is removed after its members.
+
+    An error if a file holds more than `most_unpacked` bytes when it is decompressed, its members
+    included.
+    """
     for path in files:
-        if not is_archive(path):
-            yield Place(path, path.stat().st_size)
-            continue
-        with TemporaryDirectory(prefix="cbr-") as folder:
-            yield from _unpacked(path, Path(folder))
+        with unpacking(str(path), most_unpacked):
+            if not is_archive(path):
+                yield Place(path, path.stat().st_size)
+                continue
+            with _temporary_folder(path) as folder:
+                yield from _unpacked(path, Path(folder))
+
+
+def _temporary_folder(archive: Path) -> TemporaryDirectory[str]:
+    """A folder for the members of an archive; those of killed processes are removed."""
+    try:
+        remove_leftovers(Path(gettempdir()), r"cbr-(\d+)-\w+")
+        return TemporaryDirectory(prefix=f"cbr-{os.getpid()}-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _no_room(archive, Path(error.filename or "the temporary folder"), error) from None
+
+
+def _no_room(archive: Path, folder: Path, error: OSError) -> NoRoom:
+    return NoRoom(
+        f"{archive} cannot be unpacked into {folder} ({error.strerror or error}); make room there, "
+        f"or name another folder with TMPDIR"
+    )
 
 
 def is_archive(path: Path) -> bool:
@@ -84,7 +120,10 @@ def _unpacked(path: Path, folder: Path) -> Iterator[Place]:
                 for member in archive:
                     if member.isdir():
                         continue
-                    problem = _unpack(archive, member, source, folder, members)
+                    try:
+                        problem = _unpack(archive, member, source, folder, members)
+                    except _Unwritable as unwritable:
+                        raise _no_room(path, folder.parent, unwritable.error) from None
                     if problem:
                         problems.append(f"member {member.name[:80]!r}: {problem}")
                     if source.error:
@@ -124,13 +163,16 @@ def _unpack(
     target = folder.joinpath(*inside.parts)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        file = target.open("wb")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return f"it cannot be unpacked under this name ({reason})"
+        file = target.open("wb", buffering=0)
+    except ValueError as error:
+        return f"it cannot be unpacked under this name ({error})"
+    except OSError as error:
+        if error.errno not in _BAD_NAME:
+            raise _Unwritable(error) from None
+        return f"it cannot be unpacked under this name ({error.strerror})"
     with file:
         while piece := content.read(1 << 20):
-            file.write(piece)
+            _write(file, piece)
             if source.real < member.offset_data + file.tell():
                 break  # the rest is padding with zeros
         there = min(member.size, max(0, source.real - member.offset_data))
@@ -139,6 +181,23 @@ def _unpack(
     if there < member.size:
         source.error = source.error or "its data ends too early"
     return ""
+
+
+class _Unwritable(Exception):
+    """An error of writing, which is not taken for one of reading a damaged archive."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    """Write all of a piece to an unbuffered file, which may take less at a time."""
+    try:
+        while piece:
+            piece = piece[file.write(piece) :]
+    except OSError as error:
+        raise _Unwritable(error) from None
 
 
 #: The most padding: more is only read for a member whose header claims a false size.

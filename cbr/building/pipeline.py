@@ -11,9 +11,9 @@ features, checks) is a pure function of a batch and may be done by worker proces
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from cbr.building.scan import SourceScan, no_reader
 from cbr.building.worker import PreparedBatch, RecordBatch, WorkerSetup, count, work
 from cbr.case import CaseType
 from cbr.errors import AlreadyThere, BadValue, EmptyStage
+from cbr.files.atomic import SQLITE_LOGS
+from cbr.files.compression import MOST_UNPACKED
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store.casebase import Casebase
 from cbr.store.connection import verify_can_be_made
@@ -48,6 +50,7 @@ class BuildReport:
     record: str = "record"
     records: int = 0
     known: int = 0
+    replaced: int = 0
     cases: Counter[str] = field(default_factory=Counter)
     hidden: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -71,7 +74,9 @@ def build(
     options: Mapping[str, Any] | None = None,
     known_only: bool = False,
     strict: bool = False,
+    replace: bool = False,
     limit: int | None = None,
+    max_unpacked: int = MOST_UNPACKED,
     batch: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -82,18 +87,21 @@ def build(
     `features` is as in ``--features``; an existing casebase keeps its features. `options` are
     passed to the reader and to the domain. With `known_only` decisions whose private features are
     unknown are left out. A record that cannot be used is listed in the table `skipped` with its
-    reason; with `strict` the first one is an error. `limit` is the most records to read. Without an
-    `executor` this process does all the work. `progress` is called with the bytes read, the total
-    bytes, and the records done.
+    reason; with `strict` the first one is an error. With `replace` the content of these files takes
+    the place of what the casebase has of files of the same names, in one transaction. `limit` is
+    the most records to read, `max_unpacked` the most bytes that a compressed file or an archive may
+    hold. Without an `executor` this process does all the work. `progress` is called with the bytes
+    read, the total bytes, and the records done.
     """
     plugins = plugins or default_plugins()
     files = files_in(paths)
     size = batch or (WORKER_BATCH if executor else BATCH)
     scan = SourceScan(paths, files, plugins, reader, dict(options or {}), limit, size)
+    scan.max_unpacked = max_unpacked
     batches = scan.batches()
     if not domain and not Path(out).exists():
         domain, batches = scan.domain(batches)
-    with _Writer(Path(out), domain, features, plugins, strict) as writer:
+    with _Writer(Path(out), domain, features, plugins, strict) as writer, writer.whole(replace):
         scan.case_types = writer.case_types
         setup = scan.setup(known_only)
         writer.select(setup)
@@ -109,8 +117,11 @@ def build(
                 if progress:
                     progress(result.bytes_read, total, done)
         writer.report.unreadable = scan.unreadable
+        writer.replace(scan.sources)
         writer.report.notes += scan.idle_options()
         writer.finish(paths)
+    if writer.appender.base is not None:
+        writer.appender.base.verify_in_place()
     return writer.report
 
 
@@ -138,6 +149,9 @@ class _Writer:
         self.report = BuildReport(str(out))
         self.first_reason = ""
         self.known_only = False
+        self.replacing = False
+        self.replaced: set[str] = set()
+        self.new_sources: set[str] = set()
         if out.exists():
             base = Casebase.open(out, write=True)
             try:
@@ -157,10 +171,12 @@ class _Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.appender.base is not None:
-            self.appender.base.close()
-            if self.appender.created and not self.report.cases and not self.report.hidden:
-                for suffix in ("", "-wal", "-shm"):
+        base = self.appender.base
+        if base is not None:
+            base.close()
+            empty = not self.report.cases and not self.report.hidden
+            if self.appender.created and empty and base.in_place:
+                for suffix in ("", *SQLITE_LOGS):
                     Path(f"{self.out}{suffix}").unlink(missing_ok=True)
 
     def select(self, setup: WorkerSetup) -> None:
@@ -170,8 +186,27 @@ class _Writer:
         if self.appender.base is not None:
             self.appender.verify_selection(self.appender.base)
 
+    @contextmanager
+    def whole(self, replace: bool) -> Iterator[None]:
+        """With `replace`, all that is written in the block is one transaction, and takes the place
+        of what the casebase has of the same sources."""
+        self.replacing = replace and self.appender.base is not None
+        if self.replacing and self.appender.base is not None:
+            with self.appender.base.transaction():
+                yield
+        else:
+            yield
+
+    def replace(self, sources: Iterable[str]) -> None:
+        """Remove what the casebase has of these sources, unless that was done before."""
+        if self.replacing and self.appender.base is not None:
+            for name in set(sources) - self.replaced:
+                self.report.replaced += self.appender.base.remove_source(name)
+                self.replaced.add(name)
+
     def marked(self, batch: RecordBatch) -> RecordBatch:
         """The batch with marks for records that an earlier build added or skipped."""
+        self.replace([batch.source])
         return batch if self.appender.created else self.appender.mark(batch)
 
     def write(self, done: PreparedBatch) -> None:
@@ -184,6 +219,8 @@ class _Writer:
         if self.appender.base is None:
             self._open()
         self.appender.write(done)
+        if done.records and not done.known:
+            self.new_sources.add(done.source)
         self.report.records += len(done.records)
         self.report.cases.update({stage: len(rows) for stage, rows in done.rows.items()})
         self.report.hidden.update({stage: len(rows) for stage, rows in done.hidden.items()})
@@ -218,6 +255,12 @@ class _Writer:
             raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
         if self.appender.base is not None:
             report.notes += _missing(self.appender.base, self.case_types, self.known_only)
+            same = self.appender.base.same_records(self.new_sources)
+            report.notes += [
+                f"{name} has the same {report.record}s as {other}, so they count twice; if it is "
+                f"an edited copy, remove the casebase and build the right one alone"
+                for name, other in same.items()
+            ]
 
 
 def _missing(base: Casebase, case_types: Sequence[CaseType], known_only: bool) -> Iterator[str]:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from cbr.building.archives import Place, is_archive, places
-from cbr.building.worker import RecordBatch, WorkerSetup
+from cbr.building.worker import RecordBatch, WorkerSetup, judging
 from cbr.case import CaseType
 from cbr.errors import BadValue, CbrError, EmptyStage, PluginFailure
-from cbr.files.compression import head_of, plain_name
+from cbr.files.compression import MOST_UNPACKED, head_of, plain_name
 from cbr.plugging.guard import guarded, one_line
 from cbr.plugging.plugins import Plugins
 from cbr.store.records import CaseSource, Raw, Record, Skipped
@@ -33,8 +33,10 @@ class SourceScan:
     limit: int | None
     batch: int
     case_types: Sequence[CaseType] = ()
+    max_unpacked: int = MOST_UNPACKED
     unreadable: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
 
     def domain(self, batches: Batches) -> tuple[str, Batches]:
         """The domain of the first record, if its reader can tell; and all the batches."""
@@ -74,10 +76,11 @@ class SourceScan:
         return "", reason
 
     def setup(self, known_only: bool) -> WorkerSetup:
-        domain = {option.name for t in self.case_types for option in t.options}
-        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in domain)
+        selecting = {o.name for t in self.case_types for o in t.options if not o.judges}
+        given = tuple((n, v) for n, v in sorted(self.options.items()) if n in selecting)
         types = tuple(case_type.to_json() for case_type in self.case_types)
-        return WorkerSetup(tuple(map(str, self.plugins.files)), types, given, known_only)
+        files = tuple(map(str, self.plugins.files))
+        return WorkerSetup(files, types, given, known_only, judging(self.case_types, self.options))
 
     def batches(self) -> Batches:
         """The content of all files, in batches."""
@@ -85,7 +88,7 @@ class SourceScan:
         self._verify_names()
         seen: dict[str, str] = {}
         taken, before = 0, 0.0
-        for place in places(self.files):
+        for place in places(self.files, self.max_unpacked):
             if place.problems:
                 lost = [(at, Skipped(0, reason)) for at, reason in enumerate(place.problems)]
                 yield RecordBatch(place.plain, "archive", skipped=lost)
@@ -105,6 +108,7 @@ class SourceScan:
             name = self._name(place, source)
             self._note(seen, place, name)
             self.used.add(source.name)
+            self.sources.add(name)
             size = place.path.stat().st_size or 1
             left = None if self.limit is None else self.limit - taken
             for batch in self._cut(place, source, name, left):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -30,12 +30,14 @@ if TYPE_CHECKING:  # a worker has no casebase, and need not import it
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """The setup of every worker: plugin files, case types, the domain's options."""
+    """The setup of every worker: plugin files, case types, the domain's options, and those of its
+    options that judge records."""
 
     files: tuple[str, ...]
     case_types: tuple[str, ...]
     options: tuple[tuple[str, Any], ...]
     known_only: bool
+    judging: tuple[tuple[str, Any], ...] = ()
 
     @property
     def selection(self) -> str:
@@ -109,6 +111,14 @@ class PreparedBatch:
             base.add_hidden(base.case_type(stage), *columns, record, step)
 
 
+def judging(
+    case_types: Sequence[CaseType], given: Mapping[str, Any]
+) -> tuple[tuple[str, Any], ...]:
+    """The options of a domain that judge records, with the values given or their defaults."""
+    names = {o.name: o.default for t in case_types for o in t.options if o.judges}
+    return tuple((name, given.get(name, default)) for name, default in sorted(names.items()))
+
+
 def work(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None) -> PreparedBatch:
     """Parse, situate and check the records of a batch."""
     plugins, case_types = _ready(setup.files, setup.case_types, plugins)
@@ -122,12 +132,13 @@ def work(setup: WorkerSetup, batch: RecordBatch, plugins: Plugins | None = None)
         elif known != record.digest:
             raise DifferentRecord(
                 f"{batch.source} line {record.line} was built before with other content; "
-                f"give the changed file another name"
+                f"--replace takes the new content of the file in place of the old"
             )
         else:
             done.known += 1
     done.skipped += [item for item in batch.skipped if item[0] not in batch.known]
-    prepared = prepare([r.body for r in fresh], case_types, dict(setup.options), setup.known_only)
+    options = dict((*setup.options, *setup.judging))
+    prepared = prepare([r.body for r in fresh], case_types, options, setup.known_only)
     for place, reason in prepared.rejected.items():
         record = fresh[place]
         done.skipped.append((record.ordinal, Skipped(record.line, reason)))

@@ -1,10 +1,15 @@
+from .atomic import SQLITE_LOGS as SQLITE_LOGS
+from .atomic import part_of as part_of
+from .atomic import remove_leftovers as remove_leftovers
 from .atomic import verify_place as verify_place
 from .atomic import whole_file as whole_file
 from .compression import BROKEN as BROKEN
+from .compression import MOST_UNPACKED as MOST_UNPACKED
 from .compression import head_of as head_of
 from .compression import lines_of as lines_of
 from .compression import open_bytes as open_bytes
 from .compression import plain_name as plain_name
+from .compression import read_size as read_size
 from .json_text import read_json as read_json
 from .json_text import read_json_file as read_json_file
 from .stamped import Damaged as Damaged

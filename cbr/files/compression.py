@@ -1,4 +1,9 @@
-"""Reading files that may be compressed with gzip, bzip2, xz or zstd."""
+"""Reading files that may be compressed with gzip, bzip2, xz or zstd.
+
+A small file may decompress to more than fits on a disk. What may be decompressed is bounded, by
+default to `MOST_UNPACKED` bytes of a file; `unpacking` sets another bound, for all that is read in
+its block.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,82 @@ import gzip
 import io
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+
+from cbr.errors import BadValue
+
+#: The most bytes that a compressed file may hold unless ``--max-unpacked`` says otherwise.
+MOST_UNPACKED = 20 * 10**9
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def read_size(text: str) -> int:
+    """A number of bytes as people write it.
+
+    >>> read_size("20GB"), read_size("1.5 MB"), read_size("512")
+    (20000000000, 1500000, 512)
+    """
+    found = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?B?)\s*", text.upper())
+    unit = found[2].removesuffix("B") + "B" if found and found[2] not in {"", "B"} else ""
+    size = int(float(found[1]) * _UNITS[unit]) if found else 0
+    if size < 1:
+        raise BadValue(f"{text!r} is no size; give bytes, such as 500MB or 20GB")
+    return size
+
+
+@dataclass
+class Unpacked:
+    """The bytes that were decompressed of a file, and the most that are allowed."""
+
+    name: str
+    most: int = MOST_UNPACKED
+    bytes: int = 0
+
+    def add(self, size: int) -> None:
+        self.bytes += size
+        if self.bytes > self.most:
+            raise BadValue(
+                f"{self.name} unpacks to more than {self.most:,} bytes; if it is to be trusted, "
+                f"allow more with --max-unpacked"
+            )
+
+
+_unpacked: ContextVar[Unpacked | None] = ContextVar("unpacked", default=None)
+
+
+@contextmanager
+def unpacking(name: str, most: int) -> Iterator[Unpacked]:
+    """Bound all that is decompressed in the block together, as content of the file of this name."""
+    mark = _unpacked.set(Unpacked(name, most))
+    try:
+        yield cast(Unpacked, _unpacked.get())
+    finally:
+        _unpacked.reset(mark)
+
+
+class _Counted(io.RawIOBase):
+    """Decompressed bytes, which are counted."""
+
+    def __init__(self, stream: Any, unpacked: Unpacked) -> None:
+        self._stream = stream
+        self._unpacked = unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # One read, not as many as fill the buffer: what comes before a damage must not be lost.
+        data = self._stream.read1(len(buffer))
+        self._unpacked.add(len(data))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _Zstd(io.RawIOBase):
@@ -96,8 +172,9 @@ def open_bytes(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
         if opener is None:
             yield raw, raw.tell
         else:
-            with opener(raw) as stream:
-                yield cast(IO[bytes], stream), raw.tell
+            unpacked = _unpacked.get() or Unpacked(str(path))
+            with opener(raw) as stream, io.BufferedReader(_Counted(stream, unpacked)) as counted:
+                yield cast(IO[bytes], counted), raw.tell
 
 
 def lines_of(stream: IO[bytes], longest: int = 1 << 20) -> Iterator[tuple[int, bytes | None]]:

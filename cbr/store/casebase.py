@@ -35,6 +35,7 @@ from cbr.store import shared_arrays as mapped
 from cbr.store.arrays import Cases, Vectors
 from cbr.store.columns import cells_of, open_cells, outcomes
 from cbr.store.connection import (
+    OpenedFiles,
     damaged,
     new_database,
     open_database,
@@ -43,6 +44,7 @@ from cbr.store.connection import (
     verify_stages,
     verify_structure,
     verify_tables_only,
+    writing,
 )
 from cbr.store.records import Numbered, Skipped
 from cbr.store.schema import listed, quoted
@@ -50,7 +52,8 @@ from cbr.typing import Ints
 
 #: The most characters of records that are read at a time.
 _MOST_CHARACTERS = 1 << 26
-
+#: Cases that are removed in one step, as their values are read for the digest.
+_REMOVED_AT_ONCE = 10_000
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
 
 
@@ -68,6 +71,7 @@ class Casebase:
         self._vectors: dict[str, tuple[int, Vectors]] = {}
         self._define()
         verify_structure(db, self.case_types)
+        self._files = OpenedFiles(path)  # the log is there once something was read
 
     def _define(self) -> None:
         """Read the case types; repeated after another process has changed them (`cbr rebuild`)."""
@@ -89,7 +93,7 @@ class Casebase:
             raise AlreadyThere(f"{path} exists already; open it, or choose another name")
         verify_can_be_made(path)
         try:
-            with new_database(path) as db:
+            with writing(path), new_database(path) as db:
                 schema.create(db, case_types, selection)
         except OSError as error:
             raise BadValue(f"cannot write {path}: {error.strerror}") from None
@@ -141,6 +145,17 @@ class Casebase:
             with suppress(sqlite3.OperationalError):  # a reader may block it; a later close does it
                 self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.db.close()
+        if self.writable:
+            self._files.remove_log()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that was opened still has its name."""
+        return self._files.in_place
+
+    def verify_in_place(self) -> None:
+        """Raise if the file was deleted or replaced since it was opened."""
+        self._files.verify()
 
     def __enter__(self) -> Self:
         return self
@@ -332,13 +347,16 @@ class Casebase:
         self._begin()
         changes = self.db.conn.total_changes
         try:
-            self._define()
-            yield
-            if self.db.conn.total_changes != changes:
-                self.db.execute(
-                    "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'write_version'"
-                )
-            self.db.execute("COMMIT")
+            with writing(self.path):
+                self._define()
+                yield
+                if self.db.conn.total_changes != changes:
+                    self.db.execute(
+                        "UPDATE meta SET value = CAST(value AS INTEGER) + 1 "
+                        "WHERE key = 'write_version'"
+                    )
+                self.verify_in_place()
+                self.db.execute("COMMIT")
         except BaseException:
             self.db.rollback()
             raise
@@ -610,6 +628,51 @@ class Casebase:
             of_cases = f"DELETE FROM {schema.VALUES} WHERE stage = ? AND case_id = ?"
             self.db.conn.executemany(of_cases, ((stage, number) for number in ids))
         self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
+
+    def remove_source(self, name: str) -> int:
+        """Remove all that came from a source, inside a transaction: its records, their cases with
+        values, hidden decisions, and what was skipped. Returns how many records it had."""
+        self._verify_writing()
+        row = self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()
+        if row is None:
+            return 0
+        of_source = f"record IN (SELECT id FROM {self.records_table} WHERE source = ?)"
+        for stage in self.stages:
+            query = f"SELECT id FROM {quoted(schema.case_table(stage))} WHERE {of_source}"
+            ids = [number for (number,) in self.db.execute(query, row)]
+            for at in range(0, len(ids), _REMOVED_AT_ONCE):
+                self.remove(stage, ids[at : at + _REMOVED_AT_ONCE])
+        if self.has_hidden:
+            self.db.execute(f"DELETE FROM {quoted(schema.HIDDEN)} WHERE {of_source}", row)
+        self.db.execute("DELETE FROM skipped WHERE source = ?", row)
+        removed = self.db.execute(f"DELETE FROM {self.records_table} WHERE source = ?", row)
+        self.db.execute("DELETE FROM sources WHERE id = ?", row)
+        return int(removed.rowcount)
+
+    def same_records(self, names: Iterable[str]) -> dict[str, str]:
+        """Of these new sources, those whose records are all in another one too, with its name."""
+        own = {n: s for s, n in self.db.execute("SELECT name, id FROM sources") if s in set(names)}
+        first = f"SELECT digest FROM {self.records_table} WHERE source = ? LIMIT 1"
+        probes: dict[bytes, list[int]] = {}
+        for number in own:
+            for (mark,) in self.db.execute(first, [number]):
+                probes.setdefault(mark, []).append(number)
+        likely = {
+            (number, other)
+            for other, mark in self.db.execute(f"SELECT source, digest FROM {self.records_table}")
+            for number in probes.get(mark, ())
+            if number != other and not (other in own and other > number)
+        }
+        other_than = (
+            f"SELECT 1 FROM {self.records_table} WHERE source = ? AND digest NOT IN "
+            f"(SELECT digest FROM {self.records_table} WHERE source = ?) LIMIT 1"
+        )
+        called = dict(self.db.execute("SELECT id, name FROM sources").fetchall())
+        return {
+            own[number]: called[other]
+            for number, other in sorted(likely, reverse=True)
+            if self.db.execute(other_than, [number, other]).fetchone() is None
+        }
 
     def redefine(self, case_type: CaseType, digest: str) -> None:
         """Replace the definition of a stage, inside a transaction."""

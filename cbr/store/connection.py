@@ -12,7 +12,8 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from cbr.case import CaseType
-from cbr.errors import AlreadyThere, BadValue, NotACasebase
+from cbr.errors import AlreadyThere, BadValue, CasebaseMoved, NoRoom, NotACasebase
+from cbr.files.atomic import SQLITE_LOGS, part_of
 from cbr.plugging.guard import one_line
 from cbr.store import schema
 from cbr.store.schema import quoted
@@ -70,6 +71,20 @@ def other_kinds(db: Database, layout: Layout) -> Iterator[str]:
             if number:
                 must = kind.replace(" ", " or ")
                 yield f"{number} values of {column} in {table} are not {must}"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the casebase if there is no space left for it."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "full" not in str(error):
+            raise
+        raise NoRoom(
+            f"no space is left to write {path}; make room there and run the command again: what "
+            f"was written before is complete"
+        ) from None
 
 
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
@@ -151,8 +166,50 @@ def verify_can_be_made(path: Path) -> None:
         raise BadValue(f"{path.parent} cannot be written to; check its permissions")
 
 
+class OpenedFiles:
+    """The file of an open casebase and its log, by device and inode.
+
+    Both may be deleted or replaced while a process writes to them; what it writes is then lost.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._files = {suffix: _identity(f"{self.path}{suffix}") for suffix in ("", *SQLITE_LOGS)}
+
+    @property
+    def in_place(self) -> bool:
+        return _identity(str(self.path)) == self._files[""]
+
+    def verify(self) -> None:
+        if not self.in_place:
+            what = "replaced" if self.path.exists() else "deleted"
+            raise CasebaseMoved(
+                f"{self.path} was {what} while it was being written, and what was written is "
+                f"lost; run the command again when nothing else touches the file"
+            )
+
+    def remove_log(self) -> None:
+        """Remove the log of a file that is gone, after closing: SQLite would apply it to another
+        file of the same name. Logs that others made in the meantime stay."""
+        if not self.in_place:
+            for suffix in SQLITE_LOGS:
+                log = f"{self.path}{suffix}"
+                if self._files[suffix] and _identity(log) == self._files[suffix]:
+                    Path(log).unlink(missing_ok=True)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def open_database(path: Path, write: bool) -> Database:
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        if write:
+            part_of(path)  # removes what killed processes left beside it
         return connect(path)
     if write:
         raise BadValue(f"{path} cannot be written; check its permissions")
@@ -187,7 +244,7 @@ def _guarded(connection: sqlite3.Connection) -> Database:
 @contextmanager
 def new_database(path: Path) -> Iterator[Database]:
     """A new SQLite file, created atomically: renamed to `path` when it is complete."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = part_of(path)
     part.unlink(missing_ok=True)
     try:
         db = connect(part)
@@ -196,7 +253,7 @@ def new_database(path: Path) -> Iterator[Database]:
         db.close()
         _appear(part, path)
     finally:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", *SQLITE_LOGS):
             Path(f"{part}{suffix}").unlink(missing_ok=True)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cbr.case import CaseType
+from cbr.files.atomic import part_of, remove_leftovers
 from cbr.store.arrays import Estimates, Vectors
 
 #: Whether this process maps arrays: workers do, and processes that play contests as workers do.
@@ -68,7 +69,8 @@ def _mark(text: str) -> str:
 
 def _keep(vectors: Vectors, folder: Path) -> None:
     """Write the arrays, and remove those of former states."""
-    part = folder.with_name(f"{folder.name}.{os.getpid()}.part")
+    remove_leftovers(folder.parent, r".+\.(\d+)\.part")  # of other states too
+    part = part_of(folder)
     part.mkdir(parents=True)
     try:
         for name, array in _arrays(vectors).items():

@@ -15,6 +15,8 @@ from cbr_holdem.table import Hand
 from cbr_logs import SHIPPED, gamedef_text, read_gamedef, write_acpc
 from cbr_logs.acpc import ACPC, parse, read
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 DATA = ROOT.parent / "shared" / "data"
 HEADER = "# name/game/hands/seed demo {} 3 0\n"
 LIMIT = "holdem.limit.2p.reverse_blinds.game"

@@ -28,6 +28,7 @@ from cbr.workers import executor
 from cbr_holdem.situation import replay_texts
 from cbr_holdem.table import STREETS, Hand
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 CASPER = {
     "preflop": "players position players_in yet_to_act committed to_call pot_odds hand_rank",
     "flop": "players position previous_bets players_in yet_to_act committed to_call pot pot_odds "
@@ -415,6 +416,35 @@ class TestOptions:
             with pytest.raises(BadValue, match="built with --players bot1"):
                 build([log], tmp_path / "m.db", options=options)
         assert build([log], tmp_path / "m.db", options={"players": "bot1"}).known == 60
+
+    def test_rake(self, tmp_path: Path, cbr) -> None:
+        """What was skipped for its rake comes in when more is allowed, and stays sound."""
+        path, out = tmp_path / "raked.phhs", tmp_path / "raked.db"
+        raked = PHH.replace("[99, 84, 117]", "[99, 84, 112]").replace("[1]", "[2]")
+        path.write_text(PHH + raked)
+        report = build([path], out)
+        assert report.records == 1
+        [reason] = report.skipped
+        assert "a result of -1, -16, 12, the rules -1, -16, 17: a rake of 5 from" in reason
+        assert build([path], out, options={"rake": "0.16"}).records == 1
+        assert check(out) == []
+        rebuild(out)
+        assert build([path], out).known == 2
+        wrong = cbr("build", path, "--out", tmp_path / "x.db", "--rake", "2")
+        assert (wrong.code, (tmp_path / "x.db").exists()) == (2, False)
+        assert "--rake is '2'; it must be a share of the pot from 0 to 1" in wrong.err
+
+    def test_no_rake_in_match_logs(self, tmp_path: Path, log: Path) -> None:
+        lines = log.read_text().splitlines(keepends=True)
+        state = next(at for at, line in enumerate(lines) if line.startswith("STATE:"))
+        head, result, names = lines[state].rsplit(":", 2)
+        won = [float(part) for part in result.split("|")]
+        won[won.index(max(won))] -= 1
+        lines[state] = f"{head}:{'|'.join(map(str, won))}:{names}"
+        log.write_text("".join(lines))
+        report = build([log], tmp_path / "m.db", options={"rake": "1"})
+        assert report.records == 59
+        assert "in a game without rake" in next(iter(report.skipped))
 
     @pytest.mark.parametrize(
         "options", [{"players": ""}, {"players": ",,"}, {"min_hands": -1}, {"variant": ""}]

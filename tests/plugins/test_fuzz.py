@@ -26,6 +26,8 @@ from cbr_holdem.situation import case_types, replay_texts
 from cbr_holdem.table import Hand, HandArrays, Table
 from cbr_logs import cbr_case_sources, write_acpc, write_phh
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 DATA = ROOT.parent / "shared" / "data"
 SOURCES = {source.name: source for source in cbr_case_sources()}
 

@@ -17,6 +17,8 @@ from cbr_holdem.table import Game, Hand
 from cbr_logs import irc, irc_month
 from cbr_logs.irc import IRC, parse
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 DATA = ROOT.parent / "shared" / "data"
 
 # Three players; cyd raises on the button, bob bets him out on the river.

@@ -30,6 +30,8 @@ from cbr_logs.amounts import chips, money, unit_for
 from cbr_logs.phh import PHH, parse, read, read_toml
 from cbr_logs.phh_fast import fast_text
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 DATA = ROOT.parent / "shared" / "data"
 DEAL_2 = "'d dh p1 ????', 'd dh p2 ????'"
 DEAL_3 = f"{DEAL_2}, 'd dh p3 ????'"

@@ -15,6 +15,8 @@ from cbr_logs.phh import parse as parse_phh
 from cbr_logs.phh import read as read_phh
 from cbr_logs.stars import STARS, parse, read
 
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
 NOLIMIT = "PokerStars Hand #77:  Hold'em No Limit ($0.50/$1.00 USD) - 2010/07/26 6:17:21 ET"
 LIMIT = "PokerStars Game #78:  Hold'em Limit ($1/$2 USD) - 2010/07/26 6:17:21 ET"
 TABLE = "Table 'Demo' 6-max Seat #3 is the button"

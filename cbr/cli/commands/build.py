@@ -43,6 +43,16 @@ _Strict = Annotated[
     bool,
     typer.Option("--strict", help="Stop at the first unusable record; earlier batches are kept."),
 ]
+_Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace", help="Take the files in place of what the casebase has of the same names."
+    ),
+]
+_MaxUnpacked = Annotated[
+    str,
+    typer.Option(metavar="SIZE", help="The most that a compressed file or an archive may hold."),
+]
 _Limit = Annotated[int | None, typer.Option(min=1, help="Read at most this many records.")]
 _KnownOnly = Annotated[
     bool,
@@ -95,7 +105,9 @@ def build(
     features: Features = "",
     reader: _Reader = "",
     strict: _Strict = False,
+    replace: _Replace = False,
     limit: _Limit = None,
+    max_unpacked: _MaxUnpacked = "20GB",
     known_only: _KnownOnly = False,
     workers: Workers = 1,
     dask: Dask = "",
@@ -109,8 +121,10 @@ def build(
     columns named after the features, `solution` and, if known, `outcome`.
     """
     from cbr.building.pipeline import build as run
+    from cbr.files.compression import read_size
     from cbr.workers import executor
 
+    size = read_size(max_unpacked)
     target = out or _default_out(files[0])
     with (
         executor(workers, dask) as pool,
@@ -125,7 +139,9 @@ def build(
             reader=reader,
             options={name: value for name, value in reader_options.items() if value is not None},
             strict=strict,
+            replace=replace,
             limit=limit,
+            max_unpacked=size,
             known_only=known_only,
             executor=pool,
             progress=_first_ends(started, tell),
@@ -142,7 +158,8 @@ def build(
 
 def _show(report: BuildReport, target: Path) -> None:
     new = count(report.records, f"new {report.record}")
-    lines(f"{target}: {new}, {report.known:,} known already")
+    old = f", {report.replaced:,} replaced" if report.replaced else ""
+    lines(f"{target}: {new}, {report.known:,} known already{old}")
     if report.hidden:
         stages = {**report.cases, **report.hidden}
         found = [(s, report.cases[s], report.hidden[s]) for s in report.features if s in stages]

@@ -8,6 +8,7 @@ board        the texture of a board
 situations   all of these by name, for a batch of decisions
 pending      the same for the players to act at tables, computed on demand
 view         one table as one seat sees it
+results      results that logs state, compared with those of the rules
 replays      logged hands replayed by the rules, decision by decision
 features     the case types: CASPER's features, and those of no-limit
 cases        cases from logged hands

@@ -19,6 +19,7 @@ from cbr_holdem.situation.situations import Situations
 from cbr_holdem.table.game import LIMIT, MOST_SEATS, POT_LIMIT, STREETS
 from cbr_holdem.table.hand import players_in
 from cbr_holdem.table.hand_arrays import HandArrays
+from cbr_holdem.table.rake import ANY_RAKE, Rake
 
 
 class Decisions(Situations):
@@ -65,13 +66,17 @@ def situate(
     min_hands: int | None = None,
     variant: str | None = None,
     seats: str | None = None,
+    rake: str | None = None,
     counted: Mapping[str, int] | None = None,
 ) -> Situated:
-    """The decisions of logged hands, by street; the options are those of ``cbr build``."""
+    """The decisions of logged hands, by street; the options are those of ``cbr build``.
+
+    Without `rake`, results may contain any rake: hands of a casebase were judged when it was built.
+    """
     wanted = _Wanted(case_types[0].domain, players, min_hands, variant, seats, counted or {})
     hands = HandArrays.read(bodies)
     hands, left_out, other = wanted.of(hands)
-    played = replay_arrays(hands)
+    played = replay_arrays(hands, rake=ANY_RAKE if rake is None else Rake.read(rake))
     names = np.full((len(bodies), MOST_SEATS), "", object)
     names[hands.place] = hands.players
     player = names[played.hand, played.situations.seat]

@@ -19,6 +19,7 @@ from cbr.case import Value
 from cbr_holdem.situation.actions import ACTIONS, SIZES
 from cbr_holdem.situation.weights import HAND_PICKED, casper_weights
 from cbr_holdem.table.game import STREETS
+from cbr_holdem.table.rake import USUAL_RAKE
 
 LIMIT, NO_LIMIT = "holdem", "holdem-nolimit"
 BETTING = {LIMIT: "limit", NO_LIMIT: "nolimit"}
@@ -38,6 +39,12 @@ OPTIONS = (
     ),
     BuildOption("variant", "Take only hands of limit or nolimit; the others are left out."),
     BuildOption("seats", "Take only hands with this number of players: 9, or 2-6."),
+    BuildOption(
+        "rake",
+        "The most rake a logged result may contain: share of the pot, big blinds.",
+        USUAL_RAKE,
+        judges=True,
+    ),
 )
 
 

@@ -15,6 +15,18 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr_holdem.cards.numbering import DECK
+from cbr_holdem.situation.results import (
+    ALONE,
+    DEAD_END,
+    END_OF,
+    KIND_END,
+    MUCKED,
+    PAID_END,
+    PAYOFF_END,
+    SHOWN,
+    STRENGTH_END,
+    results,
+)
 from cbr_holdem.situation.situations import Situations, look
 from cbr_holdem.situation.sizes import size_of
 from cbr_holdem.table.game import BET_SIZES, BOARD_CARDS, MOST_SEATS
@@ -27,16 +39,18 @@ from cbr_holdem.table.layout import (
     FOLD,
     FOLDED,
     HOLE,
+    OVER,
     PAID,
-    PARTS,
     PAYOFF,
     PLAYERS,
     RAISE,
     SEATS,
     STREET,
+    STRENGTH,
     TOP,
     WIDTH,
 )
+from cbr_holdem.table.rake import ANY_RAKE, Rake
 from cbr_holdem.table.rules import act, deal_posted, raise_limits, to_call
 
 _OK, _OVER, _STREET, _TURN, _RAISE, _SIZE, _END, _BOARD = range(8)
@@ -49,12 +63,10 @@ _REASONS = {
     _END: "is the last, and the hand is not over",
     _BOARD: "comes when cards of the board are missing",
 }
+_NO_POSTS = "nobody posted a blind or an ante, so there is no pot to play for"
 #: Columns of a decision while hands are replayed; `paid` are the chips put in before it.
 _MOVE = ("hand", "step", "action", "size", "paid")
 _HAND, _STEP, _ACTION, _SIZE_CLASS, _PAID_BEFORE = range(len(_MOVE))
-#: Values of each seat at the end of a hand; the payoff is in parts of a chip (`PARTS`).
-_END_OF = ("payoff", "paid", "kind of end")
-_PAYOFF, _PAID, _KIND = range(len(_END_OF))
 _F, _C, _R, _SLASH, _ZERO, _NINE = (ord(letter) for letter in "fcr/09")
 _FIRST, _LAST = ord("A"), ord("J")
 
@@ -86,19 +98,20 @@ def replay(hands: Sequence[Hand]) -> Replayed:
     return replay_texts([hand.text for hand in hands])
 
 
-def replay_texts(texts: Sequence[str]) -> Replayed:
+def replay_texts(texts: Sequence[str], rake: Rake = ANY_RAKE) -> Replayed:
     """Replay hands given as texts."""
-    return replay_arrays(HandArrays.read(texts))
+    return replay_arrays(HandArrays.read(texts), rake=rake)
 
 
-def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
-    """Replay hands; `rejected` are those that could not be read and those that break the rules."""
+def replay_arrays(hands: HandArrays, keep_tables: bool = False, rake: Rake = ANY_RAKE) -> Replayed:
+    """Replay hands; `rejected` are those that could not be read, those that break the rules, and
+    those whose log states a result that the rules cannot give with this rake at most."""
     count = len(hands.place)
     decisions = int((hands.end - hands.start).sum())  # at most: an action has a letter or more
     seen = Situations.empty(decisions)
     moves = np.zeros((decisions, len(_MOVE)), np.int64)
     wrong = np.zeros((count, 2), np.int64)
-    ends = np.zeros((count, len(_END_OF), MOST_SEATS), np.int64)
+    ends = np.zeros((count, len(END_OF), MOST_SEATS), np.int64)
     tables = np.zeros((decisions if keep_tables else 0, WIDTH), np.int64)
     posted = (hands.terms, hands.seats, hands.stacks, hands.posts, hands.antes, hands.deck)
     total = _replay(
@@ -110,7 +123,9 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
         tables,
     )
     moves = moves[:total]
-    result, reasons = _results(hands, ends)
+    result, reasons = results(hands, ends, rake)
+    posted_nothing = ~(hands.posts.any(axis=1) | hands.antes.any(axis=1))
+    reasons |= dict.fromkeys(np.flatnonzero(posted_nothing).tolist(), _NO_POSTS)
     for at in np.flatnonzero(wrong[:, 0]).tolist():
         code, number = wrong[at].tolist()
         reasons[at] = (
@@ -135,11 +150,6 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False) -> Replayed:
         hands.rejected | {int(hands.place[at]): reason for at, reason in reasons.items()},
         tables[kept] if keep_tables else None,
     )
-
-
-#: How a hand ended for a seat: folded (or no such seat), the only one left, at a showdown with
-#: cards shown, or there with cards not shown.
-_OUT, _ALONE, _SHOWN, _MUCKED = range(4)
 
 
 @njit
@@ -216,11 +226,13 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             m = first
             continue
         for seat in range(r[SEATS]):
-            ends[h, _PAYOFF, seat], ends[h, _PAID, seat] = r[PAYOFF + seat], r[PAID + seat]
+            ends[h, PAYOFF_END, seat], ends[h, PAID_END, seat] = r[PAYOFF + seat], r[PAID + seat]
+            ends[h, DEAD_END, seat] = r[OVER + seat]
             if not r[FOLDED] >> seat & 1:
                 seen_cards = r[HOLE + 2 * seat] < DECK
-                shown = _SHOWN if seen_cards else _MUCKED
-                ends[h, _KIND, seat] = _ALONE if r[PLAYERS] == 1 else shown
+                shown = SHOWN if seen_cards else MUCKED
+                ends[h, KIND_END, seat] = ALONE if r[PLAYERS] == 1 else shown
+                ends[h, STRENGTH_END, seat] = r[STRENGTH + seat]
     return m
 
 
@@ -232,40 +244,3 @@ def _action(r: Any, kind: Any) -> Any:
     if kind == CALL:
         return 2 if to_call(r) else 1
     return 4 if r[TOP] else 3
-
-
-def _results(
-    hands: HandArrays, ends: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], dict[int, str]]:
-    """What each seat won or lost [n, 10], and a reason for each hand with an impossible result.
-
-    Where the log gives no result, a hand that was not shown at a showdown is taken to have lost if
-    another hand was shown; a seat that may have won without showing has no result (NaN).
-    """
-    played, paid, end = ends[:, _PAYOFF] / PARTS, ends[:, _PAID], ends[:, _KIND]
-    mucked = end == _MUCKED
-    unseen = mucked & (~(end == _SHOWN).any(axis=1, keepdims=True) | (played > -paid))
-    result = np.where(unseen, np.nan, played)
-    logged = np.isfinite(hands.result).any(axis=1)
-    seats = np.arange(MOST_SEATS) < hands.seats[:, None]
-    known = np.where(seats, hands.result, 0.0)
-    taken = -known.sum(axis=1)  # what the house took
-    sure = ~mucked.any(axis=1)
-    # The log may give odd chips, fewer than there are players at the end, to others than our rules.
-    odd = np.maximum(1, (end == _SHOWN).sum(axis=1) - 1)
-    close = np.abs(known - played) <= (np.maximum(taken, 0) + odd)[:, None] + 0.001
-    good = np.where(sure[:, None], close, True) & (known >= -paid - 0.001)
-    wrong = logged & (~good.all(axis=1) | (taken < -0.01))
-    reasons = {}
-    for at in np.flatnonzero(wrong).tolist():
-        reasons[at] = f"the log gives a result of {_list(known[at, seats[at]])}, " + (
-            f"the rules {_list(played[at, seats[at]])}"
-            if sure[at]
-            else "which the betting cannot come to"
-        )
-    result[logged] = hands.result[logged]
-    return result, reasons
-
-
-def _list(amounts: Any) -> str:
-    return ", ".join(f"{amount:g}" for amount in amounts)

@@ -1,6 +1,7 @@
 """The rules of the game, for many tables at once and for one.
 
 game          blinds, bet sizes and limits
+rake          what the house may take of a pot
 deck          shuffled decks by seed and deal
 moves         a move as one number of a table's history
 layout        the layout of a table as a row of whole numbers

@@ -45,6 +45,9 @@ from .layout import Tables as Tables
 from .layout import new_tables as new_tables
 from .moves import packed as packed
 from .moves import unpacked as unpacked
+from .rake import ANY_RAKE as ANY_RAKE
+from .rake import USUAL_RAKE as USUAL_RAKE
+from .rake import Rake as Rake
 from .random_play import random_hands as random_hands
 from .rules import act as act
 from .rules import call_down as call_down
