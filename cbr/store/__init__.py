@@ -9,6 +9,7 @@ digest          an order-independent digest of a set of cases
 casebase        Casebase: add cases, read them
 decisions       single decisions with situation, solution and outcome
 arrays          a stage as arrays: each distinct feature vector once
+cache           the user's cache folder, its entries and their limit
 shared_arrays   these arrays as memory-mapped files that processes share
 exports         export of a casebase as tables, or as its source records
 """
