@@ -36,6 +36,7 @@ from cbr.store.arrays import Cases, Vectors
 from cbr.store.columns import cells_of, open_cells, outcomes
 from cbr.store.connection import (
     damaged,
+    hindrance,
     new_database,
     open_database,
     verify_can_be_made,
@@ -97,7 +98,7 @@ class Casebase:
         try:
             db = open_database(path, write)
         except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # a lock, or a full disk
+            if type(error) is not sqlite3.DatabaseError and not hindrance(error):  # a full disk
                 raise
             raise damaged(path, error) from error
         try:
@@ -379,9 +380,8 @@ class Casebase:
             # that begins with a read would fail at its first write.
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            busy = "another process has been writing to it for a minute; try again later"
-            why = busy if "locked" in str(error) else str(error)
-            raise CbrError(f"cannot write to {self.path}: {why}") from None
+            why = hindrance(error) or f"cannot be written: {error}"
+            raise CbrError(f"{self.path} {why}") from None
         changes = self.db.conn.total_changes
         try:
             self._define()

@@ -15,8 +15,30 @@ from cbr.errors import AlreadyThere, BadValue, NotACasebase
 from cbr.plugging.guard import one_line
 from cbr.store import schema
 
+#: Seconds to wait for another process that is writing.
+PATIENCE = 60.0
+
+
+def hindrance(error: Exception) -> str:
+    """What keeps SQLite from using a file that may be sound, and the remedy; empty if the file is
+    at fault."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return (
+            "is locked: another process is writing to it, or its file system has no locks; let "
+            "that process end, or copy the file to a local disk"
+        )
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PROTOCOL", "SQLITE_NOLFS")):
+        return (
+            f"cannot be used ({one_line(error)}): the disk fails, or its file system has no locks "
+            "or shared memory; copy the file to a local disk"
+        )
+    return ""
+
 
 def damaged(path: Path, error: Exception) -> NotACasebase:
+    if reason := hindrance(error):
+        return NotACasebase(f"{path} {reason}")
     return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
 
 
@@ -102,11 +124,11 @@ def open_database(path: Path, write: bool) -> Database:
         # SQLite cannot create its shared-memory files here. Without a log there is no writer, so
         # the file can be opened as immutable.
         uri += "&immutable=1"
-    return Database(sqlite3.connect(uri, uri=True, timeout=60), execute_plugins=False)
+    return Database(sqlite3.connect(uri, uri=True, timeout=PATIENCE), execute_plugins=False)
 
 
 def connect(path: Path) -> Database:
-    db = Database(sqlite3.connect(path, timeout=60), execute_plugins=False)
+    db = Database(sqlite3.connect(path, timeout=PATIENCE), execute_plugins=False)
     db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
     return db
 
