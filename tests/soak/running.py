@@ -58,7 +58,7 @@ def play_apart(part: str, seed: int, number: int, longest: float = LONGEST) -> F
         out, err = process.communicate(timeout=longest)
     except subprocess.TimeoutExpired:
         _end(process)
-        return Found(crashed=[f"it did not end within {longest:.0f} seconds"])
+        return Found(crashed=[f"it did not end within {longest:g} seconds"])
     except BaseException:
         _end(process)
         raise
