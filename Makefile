@@ -7,7 +7,7 @@ DEMO := casebases/demo.db
 # Tests run in as many processes as there are cores; `make test JOBS=0` runs them in one.
 JOBS ?= auto
 
-.PHONY: demo check lint test test-all coverage docs clean
+.PHONY: demo check lint test test-all soak coverage docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("cbr-engine needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -40,6 +40,14 @@ test: lint
 
 test-all: lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "slow or not slow"
+
+# Kills, mutations and differential play by seed, about so many minutes; its last line tells how to
+# go on from there. A part alone: make soak ONLY=kills.
+MINUTES ?= 10
+SEED ?= 0
+FIRST ?= 0
+soak: .venv/installed
+	$(BIN)/python tests/soak --minutes $(MINUTES) --seed $(SEED) --first $(FIRST) $(addprefix --only ,$(ONLY))
 
 # What runs compiled or in other processes is not counted.
 coverage: .venv/installed

@@ -9,6 +9,7 @@ import typer
 
 from cbr.cli.commands import (
     build,
+    cache,
     check,
     evaluate,
     evolve,
@@ -64,7 +65,7 @@ _COMMANDS: tuple[_Command, ...] = (
     *(build, rebuild, info, check, export),
     *(query, retain, refine, index),
     *(evaluate, learn_weights, weights, evolve, evolve_report),
-    plugins,
+    *(plugins, cache),
 )
 
 

@@ -58,11 +58,14 @@ def _sentence(error: Exception) -> tuple[str, int]:
     import sqlite3
 
     from cbr.plugging.guard import one_line
+    from cbr.store.connection import hindrance
 
     text = " ".join(str(error).split())
     if isinstance(error, sqlite3.DatabaseError):
         if "full" in text:
             return "Error: the disk is full; everything written before is complete", 2
+        if reason := hindrance(error):
+            return f"Error: the casebase or run file {reason}", 2
         return f"Error: the casebase cannot be used: {text}; run `cbr check` on it", 2
     if isinstance(error, OSError):
         return f"Error: {error.filename or 'output'}: {error.strerror or text}", 2

@@ -28,16 +28,16 @@ MOST_UNPACKED = 20 * 10**9
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def read_size(text: str) -> int:
-    """A number of bytes as people write it.
+def read_size(text: str, least: int = 1) -> int:
+    """A number of bytes as people write it, `least` or more.
 
     >>> read_size("20GB"), read_size("1.5 MB"), read_size("512")
     (20000000000, 1500000, 512)
     """
     found = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?B?)\s*", text.upper())
     unit = found[2].removesuffix("B") + "B" if found and found[2] not in {"", "B"} else ""
-    size = int(float(found[1]) * _UNITS[unit]) if found else 0
-    if size < 1:
+    size = int(float(found[1]) * _UNITS[unit]) if found else -1
+    if size < least:
         raise BadValue(f"{text!r} is no size; give bytes, such as 500MB or 20GB")
     return size
 

@@ -10,6 +10,7 @@ casebase        Casebase: add cases, read them
 decisions       single decisions with situation, solution and outcome
 arrays          a stage as arrays: each distinct feature vector once
 array_reading   reads the cases of a stage into arrays
+cache           the user's cache folder, its entries and their limit
 shared_arrays   these arrays as memory-mapped files that processes share
 exports         export of a casebase as tables, or as its source records
 """

@@ -1,6 +1,7 @@
 from .arrays import Cases as Cases
 from .arrays import Vectors as Vectors
 from .arrays import group as group
+from .cache import cache_folder as cache_folder
 from .casebase import Casebase as Casebase
 from .connection import verify_can_be_made as verify_can_be_made
 from .decisions import Decision as Decision
@@ -17,4 +18,3 @@ from .records import CaseSource as CaseSource
 from .records import Raw as Raw
 from .records import Record as Record
 from .records import Skipped as Skipped
-from .shared_arrays import cache_folder as cache_folder

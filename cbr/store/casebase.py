@@ -37,6 +37,7 @@ from cbr.store.columns import cells_of, open_cells, outcomes
 from cbr.store.connection import (
     OpenedFiles,
     damaged,
+    hindrance,
     new_database,
     open_database,
     verify_can_be_made,
@@ -107,7 +108,7 @@ class Casebase:
         try:
             db = open_database(path, write)
         except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # a lock, or a full disk
+            if type(error) is not sqlite3.DatabaseError and not hindrance(error):  # a full disk
                 raise
             raise damaged(path, error) from error
         try:
@@ -372,9 +373,8 @@ class Casebase:
             self.db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             self.db.execute("PRAGMA query_only = ON")
-            busy = "another process has been writing to it for a minute; try again later"
-            why = busy if "locked" in str(error) else str(error)
-            raise CbrError(f"cannot write to {self.path}: {why}") from None
+            why = hindrance(error) or f"cannot be written: {error}"
+            raise CbrError(f"{self.path} {why}") from None
         self._writing = True
 
     def _verify_writing(self) -> None:

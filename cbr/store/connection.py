@@ -27,9 +27,30 @@ _MOST_STAGES = 100
 _TAKEN = ("stages", "sources", schema.VALUES)
 #: The most bytes of one value in a file; a longer one is not read.
 _LONGEST_VALUE = 1 << 26
+#: Seconds to wait for another process that is writing.
+PATIENCE = 60.0
+
+
+def hindrance(error: Exception) -> str:
+    """What keeps SQLite from using a file that may be sound, and the remedy; empty if the file is
+    at fault."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return (
+            "is locked: another process is writing to it, or its file system has no locks; let "
+            "that process end, or copy the file to a local disk"
+        )
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PROTOCOL", "SQLITE_NOLFS")):
+        return (
+            f"cannot be used ({one_line(error)}): the disk fails, or its file system has no locks "
+            "or shared memory; copy the file to a local disk"
+        )
+    return ""
 
 
 def damaged(path: Path, error: Exception) -> NotACasebase:
+    if reason := hindrance(error):
+        return NotACasebase(f"{path} {reason}")
     return NotACasebase(f"{path} is damaged: {one_line(error)}; restore it, or build it again")
 
 
@@ -219,11 +240,11 @@ def open_database(path: Path, write: bool) -> Database:
         # SQLite cannot create its shared-memory files here. Without a log there is no writer, so
         # the file can be opened as immutable.
         uri += "&immutable=1"
-    return _guarded(sqlite3.connect(uri, uri=True, timeout=60))
+    return _guarded(sqlite3.connect(uri, uri=True, timeout=PATIENCE))
 
 
 def connect(path: Path) -> Database:
-    db = _guarded(sqlite3.connect(path, timeout=60))
+    db = _guarded(sqlite3.connect(path, timeout=PATIENCE))
     db.execute("PRAGMA synchronous = NORMAL")  # safe against a kill in WAL mode, and much faster
     return db
 

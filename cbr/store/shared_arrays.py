@@ -1,6 +1,6 @@
 """Arrays of a casebase as memory-mapped files that several processes share.
 
-They are in the user's cache folder (or CBR_CACHE_DIR), in a folder for each state of a casebase.
+They are in the user's cache folder (`cbr.store.cache`), in a folder for each state of a casebase.
 The first process that reads this state writes them, and removes those of former states.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cbr.case import CaseType
-from cbr.files.atomic import part_of, remove_leftovers
+from cbr.store import cache
 from cbr.store.arrays import Estimates, Vectors
 
 #: Whether this process maps arrays: workers do, and processes that play contests as workers do.
@@ -30,33 +29,27 @@ def share() -> None:
     shared = True
 
 
-def cache_folder() -> Path:
-    """The folder for files that can be created again."""
-    folder = os.environ.get("CBR_CACHE_DIR")
-    if folder:
-        return Path(folder)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("cbr-engine", appauthor=False)
-
-
 def mapped(
     path: Path, digest: str, version: int, case_type: CaseType, read: Callable[[], Vectors]
 ) -> Vectors:
     """The result of `read` for a stage of a casebase file, memory-mapped; unmapped if the cache
     cannot be written. `digest` is that of the stage, `version` the write version of the casebase:
     estimated values change only the latter."""
+    vectors = None
     try:
         file, stage = path.stat(), case_type.stage
         told = [digest, version, case_type.to_json(), file.st_ino, file.st_size, file.st_mtime_ns]
         told += _FIELDS
-        of_file = cache_folder() / "casebases" / _mark(str(path.resolve()))
-        folder = of_file / f"{stage}-{_mark(str(told))}"
-        if not folder.is_dir():
-            _keep(read(), folder)
-        return _load(folder, case_type, digest, path)
+        of_file = cache.cache_folder() / "casebases" / _mark(str(path.resolve()))
+        entry = of_file / f"{stage}-{_mark(str(told))}"
+        if not entry.is_dir():
+            vectors = read()
+            if not _keep(vectors, entry, path.resolve()):
+                return vectors
+        cache.use(entry)
+        return _load(entry, case_type, digest, path)
     except (OSError, ValueError, TypeError):  # no room, no permission, cleared away, or damaged
-        return read()
+        return read() if vectors is None else vectors
 
 
 #: The cached fields, part of the folder's name: another version of `Vectors` has other fields.
@@ -67,22 +60,21 @@ def _mark(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _keep(vectors: Vectors, folder: Path) -> None:
-    """Write the arrays, and remove those of former states."""
-    remove_leftovers(folder.parent, r".+\.(\d+)\.part")  # of other states too
-    part = part_of(folder)
-    part.mkdir(parents=True)
+def _keep(vectors: Vectors, entry: Path, casebase: Path) -> bool:
+    """Write the arrays as an entry of the cache; whether there is room for them."""
+    arrays = _arrays(vectors)
+    # numpy writes a head before each array, of 128 bytes unless its shape has very many numbers.
+    size = sum(array.nbytes + 128 for array in arrays.values())
+    part = cache.keep(entry, casebase, size)
+    if part is None:
+        return False
     try:
-        for name, array in _arrays(vectors).items():
+        for name, array in arrays.items():
             np.save(part / f"{name}.npy", array)
-        if not folder.is_dir():
-            part.rename(folder)
+        cache.appear(part, entry)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    stage = folder.name.rpartition("-")[0]
-    for other in folder.parent.iterdir():
-        if other != folder and other.name.rpartition("-")[0] == stage and other.suffix != ".part":
-            shutil.rmtree(other, ignore_errors=True)
+    return True
 
 
 def _arrays(vectors: Vectors) -> dict[str, Any]:

@@ -1,23 +1,22 @@
-"""SIGKILL at any moment leaves a sound casebase of whole batches, and the next build goes on."""
+"""SIGKILL at any moment leaves a sound casebase of whole batches, and the next build goes on.
+
+The soak kills all commands that write (`soak.kills`)."""
 
 from __future__ import annotations
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from conftest import CARS_CSV, CARS_PLUGIN
+from soak.kills import kill, many_cars, start
 
 from cbr.building.pipeline import build
 from cbr.store.casebase import Casebase
 from cbr.upkeep.soundness import check
 
-HEAD, *ROWS = CARS_CSV.read_text().splitlines(keepends=True)
 BATCH = 50
 
 #: Builds with small batches and says when it begins, so that kills fall into the writing.
@@ -35,12 +34,6 @@ build([sys.argv[1]], sys.argv[2], "car", batch={BATCH}, progress=tell)
 """
 
 
-def many_cars(path: Path, rows: int) -> Path:
-    rng = random.Random(1)
-    path.write_text(HEAD + "".join(rng.choice(ROWS) for _ in range(rows)))
-    return path
-
-
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_kill_at_any_time(tmp_path: Path, plugins) -> None:
@@ -48,17 +41,12 @@ def test_kill_at_any_time(tmp_path: Path, plugins) -> None:
     rng = random.Random(2)
     seen = []
     for attempt in range(8):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(table), str(out)], stdout=subprocess.PIPE
-        )
+        process = start(WRITER, table, out)
         assert process.stdout is not None
-        assert process.stdout.readline() == b"begin\n"
         for _ in range(rng.randint(1, 25) if attempt else 0):  # so many batches, and a moment more
             process.stdout.readline()
         time.sleep(rng.uniform(0, 0.02))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait(30)
-        process.stdout.close()
+        assert kill(process)
         if not out.exists():
             continue
         assert check(out) == []

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
-from pokerkit import Automation, BettingStructure, Deck, Opening, StandardHighHand, State, Street
+from soak.games import random_game
 
 from cbr.errors import BadValue, CbrError
-from cbr_holdem.cards import name
 from cbr_holdem.table import (
-    BET_SIZES,
     CALL,
     FOLD,
     MOST_CHIPS,
-    MOST_RAISES,
     RAISE,
     Game,
     Table,
@@ -34,106 +31,23 @@ from cbr_holdem.table import (
     unpacked,
 )
 
-AUTOMATIONS = (
-    Automation.ANTE_POSTING,
-    Automation.BET_COLLECTION,
-    Automation.BLIND_OR_STRADDLE_POSTING,
-    Automation.CARD_BURNING,
-    Automation.HOLE_CARDS_SHOWING_OR_MUCKING,
-    Automation.HAND_KILLING,
-    Automation.CHIPS_PUSHING,
-    Automation.CHIPS_PULLING,
-)
-STRUCTURES = {
-    "limit": BettingStructure.FIXED_LIMIT,
-    "nolimit": BettingStructure.NO_LIMIT,
-    "potlimit": BettingStructure.POT_LIMIT,
-}
-
-
-def referee(game: Game, stacks: list[int], hands: list[int]) -> State:
-    """The same game in PokerKit, holes dealt."""
-    seats = len(stacks)
-    streets = tuple(
-        Street(
-            street > 0,
-            (False, False) if street == 0 else (),
-            (0, 3, 1, 1)[street],
-            False,
-            Opening.POSITION,
-            int(game.terms[BET_SIZES + street]),
-            int(game.terms[MOST_RAISES + street]) if game.betting == "limit" else None,
-        )
-        for street in range(4)
-    )
-    blinds = (game.small_blind, game.big_blind) + (0,) * (seats - 2)
-    structure = STRUCTURES[game.betting]
-    state = State(
-        AUTOMATIONS, Deck.STANDARD, (StandardHighHand,), streets, structure, True,
-        (game.ante,) * seats, blinds, 0, tuple(stacks), seats,
-    )  # fmt: skip
-    for seat in range(seats):
-        state.deal_hole("".join(name(card) for card in hands[2 * seat : 2 * seat + 2]))
-    return state
-
-
-def random_hand(seed: int) -> int:
-    """A random game played by both; every legal set, every pot and the final stacks compared."""
-    rng = random.Random(seed)
-    seats = rng.randint(2, 10)
-    betting = rng.choice(["limit", "nolimit", "nolimit", "potlimit"])
-    game = Game(betting, ante=rng.choice([0, 0, 1, 3]), cap=rng.choice([4, 4, 3]))
-    stacks = [rng.randint(1, rng.choice([30, 200, 2000])) for _ in range(seats)]
-    deck = rng.sample(range(52), 52)
-    hands, board = deck[: 2 * seats], deck[2 * seats : 2 * seats + 5]
-    ours, theirs = Table(game, stacks, hands, board), referee(game, stacks, hands)
-    dealt, wild, moves = 0, rng.random(), 0
-    while theirs.status:
-        if theirs.actor_index is None:
-            count = 1 if dealt else 3
-            theirs.deal_board("".join(name(card) for card in board[dealt : dealt + count]))
-            dealt += count
-            continue
-        legal = ours.legal()
-        assert ours.actor == theirs.actor_index
-        assert legal.call == theirs.checking_or_calling_amount
-        assert legal.raise_from == (theirs.min_completion_betting_or_raising_to_amount or 0)
-        assert legal.raise_to == (theirs.max_completion_betting_or_raising_to_amount or 0)
-        assert ours.pot == theirs.total_pot_amount
-        assert ours.stacks == list(theirs.stacks)
-        chance = rng.random()
-        if legal.raise_to and chance < 0.35 + 0.3 * wild:
-            span = (legal.raise_from, legal.raise_to)
-            to = rng.choice([*span, rng.randint(*span)])
-            theirs.complete_bet_or_raise_to(to)
-            ours.play("r", to)
-        elif legal.fold and chance > 0.85:
-            theirs.fold()
-            ours.play("f")
-        else:
-            theirs.check_or_call()
-            ours.play("c")
-        moves += 1
-    assert ours.over
-    assert ours.final_stacks == list(theirs.stacks)
-    assert sum(ours.payoffs) == 0
-    assert len(ours.tables.history(0)) == moves
-    return moves
-
 
 @pytest.mark.long
-def test_pokerkit_agrees() -> None:
+@pytest.mark.parametrize("betting", ["limit", "nolimit", "potlimit"])
+def test_pokerkit_agrees(betting: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert sum(random_hand(seed) for seed in range(500)) > 4000
+        played = [random_game(random.Random(f"{betting} {seed}"), betting) for seed in range(170)]
+    assert sum(played) > 1300
 
 
 @pytest.mark.slow
 def test_pokerkit_agrees_for_long() -> None:
+    """`make soak` goes on from here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for seed in range(1_000_000, 1_020_000):
-            random_hand(seed)
+        for seed in range(20_000):
+            random_game(random.Random(seed), ("limit", "nolimit", "potlimit")[seed % 3])
 
 
 def table(stacks: list[int], betting: str = "nolimit", rules: str = "casino", **game: Any) -> Table:

@@ -150,10 +150,11 @@ def save(built: Built, vectors: Vectors, measures: Sequence[Bound], path: Path) 
     }
     with whole_file(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         plain = json.dumps(stamp, indent=1, ensure_ascii=False).encode()
-        archive.writestr(_STAMP, plain)
+        # A `ZipInfo` has no time of its own, so the same index is the same file.
+        archive.writestr(zipfile.ZipInfo(_STAMP), plain)
         archive.comment = checksum(plain).encode()
         for name, data in parts.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data)
 
 
 def load(

@@ -123,15 +123,17 @@ def build(
 
 
 def _lock(file: int, path: Path) -> None:
-    """Allow one build at a time; not checked on systems without file locks."""
+    """Allow one build at a time; not checked on systems and file systems without locks."""
     try:
         import fcntl
     except ImportError:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         raise CbrError(f"another process is building {path}; wait until it ends") from None
+    except OSError:  # there are no locks here
+        return
 
 
 def _computed(flops: range, executor: Executor | None) -> Iterator[bytes]:

@@ -26,6 +26,7 @@ from .layout import FOLD as FOLD
 from .layout import FOLDED as FOLDED
 from .layout import HISTORY as HISTORY
 from .layout import HOLE as HOLE
+from .layout import MOST_MOVES as MOST_MOVES
 from .layout import MOVES as MOVES
 from .layout import PAID as PAID
 from .layout import PARTS as PARTS
