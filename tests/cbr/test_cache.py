@@ -90,7 +90,7 @@ class TestLimit:
     @pytest.mark.parametrize("text", ["much", "-1", "1e9", "nan", "9" * 30])
     def test_no_size(self, folder, several, monkeypatch, text: str) -> None:
         monkeypatch.setenv("CBR_CACHE_LIMIT", text)
-        with pytest.raises(BadValue, match="is no size; give one such as 500MB"):
+        with pytest.raises(BadValue, match="is no size; give bytes, such as 500MB"):
             read(several[0])
 
 
