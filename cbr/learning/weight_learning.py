@@ -20,7 +20,7 @@ import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.learning.kernel import Constants, SoftKernel, fit_constants
-from cbr.learning.prediction import log_loss
+from cbr.learning.prediction import log_loss, verify_predictable
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
 from cbr.retrieval.index.tree import TreeIndex
@@ -276,11 +276,7 @@ def _losses(candidate: _Candidate) -> Floats:
 def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Cases to learn from, and cases to validate on, of different records."""
     records = np.unique(cases.record)
-    if len(np.unique(cases.solution)) < 2:
-        raise EmptyStage(
-            f"stage {cases.case_type.stage!r} has cases of one solution only, so there is nothing "
-            "to learn"
-        )
+    verify_predictable(cases)
     if len(records) < 20:
         raise EmptyStage(
             f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cbr.cli.options import File, Json, OnlyStage, Seed, stages_with_cases
-from cbr.cli.output import emit, progress, table, waiting
+from cbr.cli.output import emit, note, progress, table, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,15 +73,16 @@ def evaluate(
     """
     import numpy as np
 
-    from cbr.errors import BadValue
+    from cbr.errors import BadValue, EmptyStage
     from cbr.learning.evaluation import evaluate as run
+    from cbr.learning.prediction import verify_predictable
     from cbr.retrieval.retriever import retriever_of
     from cbr.store.casebase import Casebase
     from cbr.weights import weights_of
 
     if (last is not None) + (folds is not None) + leave_one_out > 1:
         raise BadValue("cases are split in one way: --last, --folds or --leave-one-out")
-    found = []
+    found, refused = [], []
     with (
         Casebase.open(file) as base,
         progress("predicting", "predictions") as tell,
@@ -89,6 +90,11 @@ def evaluate(
     ):
         for name in stages_with_cases(base, stage):
             cases = base.read_cases(name)
+            try:
+                verify_predictable(cases)
+            except EmptyStage as error:
+                refused.append(str(error))
+                continue
             retriever = retriever_of(base, name, policy=policy, index="scan")
             sets = {
                 label or "own": np.asarray(weights_of(cases.case_type, label), np.float64)
@@ -109,6 +115,10 @@ def evaluate(
                     progress=tell,
                 )
             )
+    if refused and not found:
+        raise EmptyStage(refused[0])
+    for reason in refused:
+        note(reason)
     if json:
         emit({"file": str(file), "stages": [dataclasses.asdict(one) for one in found]})
         return
