@@ -82,7 +82,9 @@ def evolve(
         genome = Genome.of(base, scoring.contests[0].genes)
         known = _known(base, genome, starts, plugins)
         if isinstance(plan, Racing) and plan.learn and not starts:
-            known |= _learned(base, genome, plan.learn, seed, run if resume else None, pool, tell)
+            until = scoring.contests[0].last_known
+            lesson = (plan.learn, seed, until)
+            known |= _learned(base, genome, lesson, run if resume else None, pool, tell)
         others = known | {RANDOM: _random(base, genome, seed)}
         settings = {
             "casebase": {stage: base.digest(stage) for stage in base.stages},
@@ -93,6 +95,8 @@ def evolve(
             "seed": seed,
             "starts": {name: row.tolist() for name, row in known.items()},
         }
+        if scoring.supply is not None:
+            settings["blocks"] = scoring.supply._asdict()
         # For the comparison each row plays alone, at a table as large as that of the search.
         fresh = _scoring(base, arenas, plan, objective, seed, together=False)
     described = {
@@ -185,13 +189,13 @@ def _known(
 def _learned(
     base: Casebase,
     genome: Genome,
-    steps: int,
-    seed: int,
+    lesson: tuple[int, int, int | None],
     run: Path | None,
     pool: Executor | None,
     tell: OnProgress | None,
 ) -> dict[str, Floats]:
     """Weights learned from the cases, as a row by name; read from the `run` file if it is resumed.
+    A `lesson` is the number of steps, the seed, and the last record to learn from, if not all.
     Empty if there are too few cases."""
     if run is not None and run.exists():
         with RunFile.open(run) as kept:
@@ -206,7 +210,10 @@ def _learned(
 
     learning(0.0, 1.0, 0)
     try:
-        weights, _ = learn_weights(base.path, steps=steps, seed=seed, pool=pool, progress=learning)
+        steps, seed, until = lesson
+        weights, _ = learn_weights(
+            base.path, steps=steps, seed=seed, until=until, pool=pool, progress=learning
+        )
     except EmptyStage:
         return {}
     return {LEARNED: genome.row(base, weights)}
