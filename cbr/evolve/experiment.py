@@ -74,7 +74,11 @@ def evolve(
     """Search by a plan, and compare the result with other weights on fresh trials. With `resume`,
     an existing `run` file is continued."""
     plugins = default_plugins()
+    if not (resume and run.exists()):
+        RunFile.verify_new(run)
     with Casebase.open(file) as base:
+        for given in starts:  # before arenas are opened, which takes long
+            _verify_start(base, given)
         arenas = list(arenas) or [default_arena(base, plan, plugins)]
         scoring = _scoring(base, arenas, plan, objective, seed, together=plan.together)
         if isinstance(plan, Racing) and any(contest.together for contest in scoring.contests):
@@ -158,6 +162,14 @@ def _scoring(
     return Scoring(venues, objective, seed)
 
 
+def _verify_start(base: Casebase, given: str) -> None:
+    try:
+        Genome.of(base).row(base, given)
+    except CbrError as error:
+        told = str(error)
+        raise BadValue(told if given in told else f"--start {given}: {told}") from None
+
+
 def _known(
     base: Casebase, genome: Genome, starts: Sequence[str], plugins: Plugins
 ) -> dict[str, Floats]:
@@ -171,11 +183,7 @@ def _known(
     for given in starts:
         short = Path(given).stem if Path(given).suffix else given
         name = given if short in {*rows, EVOLVED, LEARNED, RANDOM} else short
-        try:
-            rows[name] = genome.row(base, given)
-        except CbrError as error:
-            told = str(error)
-            raise BadValue(told if given in told else f"--start {given}: {told}") from None
+        rows[name] = genome.row(base, given)
     found: dict[str, Floats] = {}
     for name, row in rows.items():
         same = next((other for other, kept in found.items() if np.array_equal(kept, row)), None)

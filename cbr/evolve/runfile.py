@@ -44,12 +44,17 @@ class RunFile:
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, Any]) -> Self:
         """A new run file, created atomically."""
-        verify_place(path)
-        if path.exists():
-            raise BadValue(f"{path} exists already; --resume continues it, or name another")
+        cls.verify_new(path)
         with new_database(path) as db:
             _create(db, settings)
         return cls.open(path)
+
+    @staticmethod
+    def verify_new(path: Path) -> None:
+        """Raise if no run file can be created there."""
+        verify_place(path)
+        if path.exists():
+            raise BadValue(f"{path} exists already; --resume continues it, or name another")
 
     @classmethod
     def open(cls, path: Path) -> Self:

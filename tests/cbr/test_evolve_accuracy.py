@@ -194,6 +194,18 @@ class TestBadInput:
         with pytest.raises(BadValue, match="3 blocks for one of search, choice and judgement"):
             evolve(file, QUICK, run=tmp_path / "r", arenas=["few"])
 
+    def test_a_run_that_is_there_is_refused_at_once(self, tmp_path: Path, monkeypatch) -> None:
+        file = saved(tmp_path / "c.db", *drawn(np.random.default_rng(3), 100))
+        (tmp_path / "r.db").write_text("mine")
+        for costly in ("learn_weights", "Scoring"):
+            monkeypatch.setattr(
+                f"cbr.evolve.experiment.{costly}", lambda *_, **__: pytest.fail("?")
+            )
+        with pytest.raises(BadValue, match="exists already"):
+            evolve(file, ROBUST, run=tmp_path / "r.db")
+        with pytest.raises(BadValue, match="no set or file of weights 'nowhere'"):
+            evolve(file, ROBUST, run=tmp_path / "s.db", starts=["nowhere"])
+
     def test_no_cases(self, tmp_path: Path) -> None:
         Casebase.create(tmp_path / "c.db", [TYPE]).close()
         with pytest.raises(EmptyStage, match="has no cases; build some first"):
