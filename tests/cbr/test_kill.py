@@ -20,7 +20,8 @@ from cbr.upkeep.soundness import check
 HEAD, *ROWS = CARS_CSV.read_text().splitlines(keepends=True)
 BATCH = 50
 
-#: Builds with small batches and says when it begins, so that kills fall into the writing.
+#: Builds with small batches, and goes on with the next one only when told, so that kills fall into
+#: the writing however busy the machine is.
 WRITER = f"""
 import sys
 from cbr.building.pipeline import build
@@ -29,6 +30,7 @@ use_plugins(Plugins().load([{str(CARS_PLUGIN)!r}]))
 
 def tell(done, total, cases):
     print(cases, flush=True)
+    sys.stdin.readline()
 
 print("begin", flush=True)
 build([sys.argv[1]], sys.argv[2], "car", batch={BATCH}, progress=tell)
@@ -49,15 +51,21 @@ def test_kill_at_any_time(tmp_path: Path, plugins) -> None:
     seen = []
     for attempt in range(8):
         process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(table), str(out)], stdout=subprocess.PIPE
+            [sys.executable, "-c", WRITER, str(table), str(out)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
         )
+        assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == b"begin\n"
         for _ in range(rng.randint(1, 25) if attempt else 0):  # so many batches, and a moment more
             process.stdout.readline()
+            process.stdin.write(b"\n")
         time.sleep(rng.uniform(0, 0.02))
         os.kill(process.pid, signal.SIGKILL)
-        process.wait(30)
+        process.wait()
+        process.stdin.close()
         process.stdout.close()
         if not out.exists():
             continue
