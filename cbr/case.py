@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -40,8 +40,11 @@ Value = float | str
 Situations = Mapping[str, Any]
 Compute = Callable[[Any], Any]
 Derive = Callable[[Mapping[str, Value], "CaseType"], Mapping[str, Value]]
+Possible = Callable[[Mapping[str, Value], "CaseType"], Collection[str]]
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Fields of a case type that a casebase does not store.
+_OF_THE_PLUGIN = ("situate", "survey", "options", "if_missing", "derive", "possible")
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 
@@ -217,7 +220,8 @@ class CaseType:
     explains, by solution, what it means if a built stage has no case with it.
 
     `derive(values, case_type)` computes features from the values that a user gives for a situation,
-    such as the strength of a hand from its cards.
+    such as the strength of a hand from its cards. `possible(values, case_type)` returns the
+    solutions that are possible in a situation, as far as its values tell; by default all are.
     """
 
     name: str
@@ -235,6 +239,7 @@ class CaseType:
     options: Sequence[BuildOption] = field(default=(), compare=False, repr=False)
     if_missing: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     derive: Derive | None = field(default=None, compare=False, repr=False)
+    possible: Possible | None = field(default=None, compare=False, repr=False)
 
     kind: ClassVar[str] = "case type"
 
@@ -310,7 +315,7 @@ class CaseType:
         plain = {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
-            if f.name not in {"situate", "survey", "options", "if_missing", "derive", "features"}
+            if f.name not in {*_OF_THE_PLUGIN, "features"}
         }
         plain["features"] = [
             {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.name != "compute"}

@@ -58,8 +58,10 @@ def njit(function: Any = None, **options: Any) -> Any:
         return lambda decorated: njit(decorated, **options)
     compiled = numba.njit(**options)(function)
     _source(function)  # the digest of the module as it was imported, whatever is written later
-    if isinstance(compiled, Dispatcher):  # not so where numba is disabled
-        _compile_once(compiled, _Cache(function))
+    if not isinstance(compiled, Dispatcher):  # numba is disabled (NUMBA_DISABLE_JIT=1)
+        # Compiled integers wrap around without a warning, as hashes want it.
+        return np.errstate(all="ignore")(compiled)
+    _compile_once(compiled, _Cache(function))
     return compiled
 
 

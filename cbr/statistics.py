@@ -60,16 +60,12 @@ def clustered_error(values: Floats, cluster: Ints) -> float | None:
     return math.sqrt((off**2).sum() * len(off) / (len(off) - 1)) / len(values)
 
 
-def clustered_mean(values: Floats, cluster: Ints, *, many: bool = False) -> Mean:
-    """The mean of all values, with an interval over clusters: by Student's t, or by the normal
-    distribution if there are `many` clusters."""
+def clustered_mean(values: Floats, cluster: Ints) -> Mean:
+    """The mean of all values, with Student's interval over clusters."""
     mean, error = float(values.mean()), clustered_error(values, cluster)
     if error is None:
         return Mean(mean, None)
-    off = _off(values, cluster)
-    if many:
-        return Mean(mean, NORMAL * math.sqrt((off**2).sum()) / len(values))
-    return Mean(mean, quantile(len(off) - 1) * error)
+    return Mean(mean, quantile(len(_off(values, cluster)) - 1) * error)
 
 
 def _off(values: Floats, cluster: Ints) -> Floats:

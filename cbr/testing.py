@@ -150,6 +150,11 @@ def check_arena(
     assert np.array_equal(again, scores), f"{name} returns other scores for the same seed"
     fewer = np.asarray(contest.play(weights, blocks - 1, seed))
     assert np.array_equal(fewer, scores[:, :-1]), f"{name}: a block depends on later ones"
+    if contest.supply is not None:
+        whole = sum(contest.supply)
+        assert whole >= seed + blocks, f"{name} has {whole} blocks, too few for this check"
+        later = np.asarray(contest.play(weights, blocks - 1, seed + 1))
+        assert np.array_equal(later, scores[:, 1:]), f"{name}: a seed is not the number of a block"
     if not contest.together:
         alone = np.asarray(contest.play(weights[1:2], blocks, seed))
         assert np.array_equal(alone, scores[1:2]), f"{name}: a row depends on the others"

@@ -31,6 +31,9 @@ def show_answer(answer: Explanation, record: str) -> None:
     for first in range(0, len(alike), room):
         _show_neighbours(answer, alike[first : first + room], first)
     _show_proposal(answer)
+    left_out = [name for name in answer.probabilities if name not in answer.allowed]
+    if left_out:
+        lines(f"Taken as possible: {', '.join(answer.allowed)}; not: {', '.join(left_out)}.")
     lines(f"{answer.solution}: {answer.reason}.")
     if answer.decision is not None:
         lines(_actual(answer, answer.decision))
@@ -60,7 +63,7 @@ def _show_proposal(answer: Explanation) -> None:
             here = row[0] == made.solution
             row += ["yes", cell(made.outcome)] if here else ["", ""]
     table("Proposal", heads, rows)
-    left = len(answer.probabilities) - len(shown)
+    left = len(set(answer.allowed) - set(shown))
     if left:
         lines(f"{count(left, 'solution')} of probability 0 not shown.")
 

@@ -1,6 +1,7 @@
 from .arena import Arena as Arena
 from .arena import Contest as Contest
 from .arena import Gene as Gene
+from .arena import Supply as Supply
 from .experiment import evolve as evolve
 from .genome import Genome as Genome
 from .plans import Generational as Generational

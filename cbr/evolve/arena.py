@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from cbr.errors import BadValue, PluginFailure
 from cbr.plugging.guard import guarded
@@ -31,6 +31,16 @@ class Gene:
     meaning: str = ""
 
 
+class Supply(NamedTuple):
+    """The blocks of an arena whose trials are recorded and not drawn: how many serve the search,
+    the choice of its result, and the judgement of that. They are numbered through from 0 in this
+    order, are independent of each other, and share no trial."""
+
+    search: int
+    choice: int
+    judgement: int
+
+
 @dataclass(frozen=True, eq=False)
 class Contest:
     """An arena opened for one casebase: ``play(weights, blocks, seed)`` returns scores [n, blocks].
@@ -39,6 +49,11 @@ class Contest:
     extra `genes`. Block b of a seed is the same contest for every row of weights and for every
     number of blocks, so differences between rows are paired. If rows play `together`, against each
     other, a row's scores depend on the other rows.
+
+    An arena that draws its trials by the seed has as many independent blocks as anyone wants. One
+    of recorded data says how many it has, its `supply`; a seed is then the number of the first
+    block to play. `last_known` is the last record that weights may be learned from, if later ones
+    are among the trials.
 
     `unit` is the unit of a score. A block has `trials` trials for each row; `trial` is the word for
     one (hand, case). One call plays at most `piece` blocks, the work of one worker at a time.
@@ -53,6 +68,8 @@ class Contest:
     piece: int = 8
     together: bool = False
     usage: Callable[[Mapping[str, float], str], str] | None = None
+    supply: Supply | None = None
+    last_known: int | None = None
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,11 @@ def evolve(
     """Search by a plan, and compare the result with other weights on fresh trials. With `resume`,
     an existing `run` file is continued."""
     plugins = default_plugins()
+    if not (resume and run.exists()):
+        RunFile.verify_new(run)
     with Casebase.open(file) as base:
+        for given in starts:  # before arenas are opened, which takes long
+            _verify_start(base, given)
         arenas = list(arenas) or [default_arena(base, plan, plugins)]
         scoring = _scoring(base, arenas, plan, objective, seed, together=plan.together)
         if isinstance(plan, Racing) and any(contest.together for contest in scoring.contests):
@@ -82,7 +86,9 @@ def evolve(
         genome = Genome.of(base, scoring.contests[0].genes)
         known = _known(base, genome, starts, plugins)
         if isinstance(plan, Racing) and plan.learn and not starts:
-            known |= _learned(base, genome, plan.learn, seed, run if resume else None, pool, tell)
+            until = scoring.contests[0].last_known
+            lesson = (plan.learn, seed, until)
+            known |= _learned(base, genome, lesson, run if resume else None, pool, tell)
         others = known | {RANDOM: _random(base, genome, seed)}
         settings = {
             "casebase": {stage: base.digest(stage) for stage in base.stages},
@@ -93,6 +99,8 @@ def evolve(
             "seed": seed,
             "starts": {name: row.tolist() for name, row in known.items()},
         }
+        if scoring.supply is not None:
+            settings["blocks"] = scoring.supply._asdict()
         # For the comparison each row plays alone, at a table as large as that of the search.
         fresh = _scoring(base, arenas, plan, objective, seed, together=False)
     described = {
@@ -154,6 +162,14 @@ def _scoring(
     return Scoring(venues, objective, seed)
 
 
+def _verify_start(base: Casebase, given: str) -> None:
+    try:
+        Genome.of(base).row(base, given)
+    except CbrError as error:
+        told = str(error)
+        raise BadValue(told if given in told else f"--start {given}: {told}") from None
+
+
 def _known(
     base: Casebase, genome: Genome, starts: Sequence[str], plugins: Plugins
 ) -> dict[str, Floats]:
@@ -167,11 +183,7 @@ def _known(
     for given in starts:
         short = Path(given).stem if Path(given).suffix else given
         name = given if short in {*rows, EVOLVED, LEARNED, RANDOM} else short
-        try:
-            rows[name] = genome.row(base, given)
-        except CbrError as error:
-            told = str(error)
-            raise BadValue(told if given in told else f"--start {given}: {told}") from None
+        rows[name] = genome.row(base, given)
     found: dict[str, Floats] = {}
     for name, row in rows.items():
         same = next((other for other, kept in found.items() if np.array_equal(kept, row)), None)
@@ -185,13 +197,13 @@ def _known(
 def _learned(
     base: Casebase,
     genome: Genome,
-    steps: int,
-    seed: int,
+    lesson: tuple[int, int, int | None],
     run: Path | None,
     pool: Executor | None,
     tell: OnProgress | None,
 ) -> dict[str, Floats]:
     """Weights learned from the cases, as a row by name; read from the `run` file if it is resumed.
+    A `lesson` is the number of steps, the seed, and the last record to learn from, if not all.
     Empty if there are too few cases."""
     if run is not None and run.exists():
         with RunFile.open(run) as kept:
@@ -207,7 +219,10 @@ def _learned(
 
     learning(0.0, 1.0, 0)
     try:
-        weights, _ = learn_weights(base.path, steps=steps, seed=seed, pool=pool, progress=learning)
+        steps, seed, until = lesson
+        weights, _ = learn_weights(
+            base.path, steps=steps, seed=seed, until=until, pool=pool, progress=learning
+        )
     except EmptyStage:
         return {}
     return {LEARNED: genome.row(base, weights)}

@@ -11,7 +11,7 @@ from cbr.evolve.operators import first_generation, next_generation
 from cbr.evolve.plans import Generational
 from cbr.evolve.playing import ScoreRequest, Scoring
 from cbr.evolve.record import Generation
-from cbr.evolve.seeds import SEARCH, generator_of
+from cbr.evolve.seeds import CHOICE, SEARCH, generator_of
 from cbr.typing import Floats
 
 Search = Generator["ScoreRequest | Generation", Floats, Floats]
@@ -20,7 +20,8 @@ Search = Generator["ScoreRequest | Generation", Floats, Floats]
 def search(
     plan: Generational, genome: Genome, scoring: Scoring, run: int, given: Sequence[Floats]
 ) -> Search:
-    """One run; returns the row that was best in the last generation.
+    """One run; returns the row that was best in the last generation: on trials for that choice, if
+    the supply of trials is limited.
 
     `given` are rows of the first generation; the others are drawn at random.
     """
@@ -30,6 +31,10 @@ def search(
         judged = scoring.one_score(scores)
         means = judged.mean(axis=1)
         best = int(means.argmax())
+        if number == plan.generations and scoring.supply is not None:
+            # Trials that are used again and again have selected these rows: others choose.
+            chosen = yield ScoreRequest(rows, plan.trials, CHOICE, (run, number, 1))
+            best = int(scoring.one_score(chosen).mean(axis=1).argmax())
         yield Generation(run, number, rows, origins, list(judged), best)
         if number < plan.generations:
             rng = generator_of(scoring.seed, run, number + 1)

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from cbr.errors import BadValue, PluginFailure
-from cbr.evolve.arena import Arena, Contest
-from cbr.evolve.seeds import seed_of
+from cbr.evolve.arena import Arena, Contest, Supply
+from cbr.evolve.seeds import CHOICE, REPORT, SEARCH, seed_of
 from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins, default_plugins, plugins_with
 from cbr.spec import Spec
@@ -26,6 +26,8 @@ from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints
 
 OBJECTIVES = ("mean", "worst")
+#: A duel has three steps of a quarter, a quarter and a half of its blocks.
+_LEAST_SUPPLY = 4
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,20 @@ class Venue:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRequest:
-    """A request for paired scores of rows [n, d] in a number of trials. `place` is unique among
-    requests of the same `purpose`, so that each has random numbers of its own."""
+    """A request for paired scores of rows [n, d] in a number of trials. `place` (run, generation,
+    step) is unique among requests of the same `purpose`, so that each has random numbers of its
+    own.
+
+    Where the supply of trials is limited, those of one generation and purpose are divided among its
+    requests: this one has the `share` (first, parts, of), which is that many parts `of` all, from
+    the first on.
+    """
 
     rows: Floats
     trials: int
     purpose: int
     place: tuple[int, ...]
+    share: tuple[int, int, int] = (0, 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,33 +134,88 @@ class Scoring:
                 "these arenas score in different units or have different genes: "
                 + ", ".join(venue.arena for venue in self.venues)
             )
+        divided = {(c.supply, c.last_known, c.supply and c.trials) for c in self.contests}
+        if len(divided) > 1:
+            raise BadValue(
+                "these arenas divide the records differently, so a search in one would see what "
+                "the other judges by; give them the same options: "
+                + ", ".join(venue.arena for venue in self.venues)
+            )
+        if self.supply is not None and min(self.supply) < _LEAST_SUPPLY:
+            raise BadValue(
+                f"arena {self.venues[0].arena!r} has {min(self.supply)} blocks for one of search, "
+                f"choice and judgement; each needs {_LEAST_SUPPLY} or more"
+            )
+
+    @property
+    def supply(self) -> Supply | None:
+        """The blocks that there are, the same in all arenas; None if as many as anyone wants."""
+        return self.contests[0].supply
 
     def blocks(self, trials: int) -> int:
         """The number of blocks in which a row has at least this many trials in each arena."""
         return max(1, math.ceil(trials / min(contest.trials for contest in self.contests)))
 
+    def rounds(self, wanted: int) -> int:
+        """How many rounds a race can have, each with twice the blocks of the one before."""
+        if self.supply is None:
+            return wanted
+        return min(wanted, (self.supply.search + 1).bit_length() - 1)
+
     def trials(self, blocks: int) -> int:
-        """The trials of a row in this many blocks, summed over arenas."""
+        """The trials of a row in this many blocks, summed over arenas; arenas of recorded data have
+        the same trials, which count once."""
+        if self.supply is not None:
+            return blocks * self.contests[0].trials
         return blocks * sum(contest.trials for contest in self.contests)
 
     def pieces(self, request: ScoreRequest) -> list[Piece]:
         """The pieces of a request in order: arena by arena, blocks in order."""
         rows, _ = self._different(request.rows)
-        found = []
-        for number, (venue, contest) in enumerate(zip(self.venues, self.contests, strict=True)):
-            for at, size in enumerate(_sizes(self.blocks(request.trials), contest.piece)):
-                seed = seed_of(self.seed, request.purpose, *request.place, number, at)
-                found.append(Piece(venue, rows, size, seed))
-        return found
+        return [
+            Piece(venue, rows, size, seed)
+            for number, venue in enumerate(self.venues)
+            for seed, size in self._spans(request, number)
+        ]
 
     def joined(self, request: ScoreRequest, scores: Sequence[Floats]) -> Floats:
         """The scores of a request from those of its pieces, [arenas, n, blocks]."""
         _, which = self._different(request.rows)
         parts, given = [], iter(scores)
-        for contest in self.contests:
-            sizes = _sizes(self.blocks(request.trials), contest.piece)
-            parts.append(np.concatenate([next(given) for _ in sizes], axis=1)[which])
+        for number in range(len(self.venues)):
+            spans = self._spans(request, number)
+            parts.append(np.concatenate([next(given) for _ in spans], axis=1)[which])
         return np.stack(parts)
+
+    def _spans(self, request: ScoreRequest, number: int) -> list[tuple[int, int]]:
+        """Seed and number of blocks of each piece of a request in one arena."""
+        piece = max(1, self.contests[number].piece)
+        if self.supply is None:
+            sizes = _sizes(self.blocks(request.trials), piece)
+            place = (self.seed, request.purpose, *request.place, number)
+            return [(seed_of(*place, at), size) for at, size in enumerate(sizes)]
+        chosen = self._supplied(request, self.supply)
+        cuts = np.flatnonzero(np.diff(chosen) != 1) + 1
+        return [
+            (int(span[at]), len(span[at : at + piece]))
+            for span in np.split(chosen, cuts)
+            for at in range(0, len(span), piece)
+        ]
+
+    def _supplied(self, request: ScoreRequest, supply: Supply) -> Ints:
+        """The numbers of the blocks of a request, out of a limited supply.
+
+        Requests of one generation and purpose get different blocks. Each generation starts at
+        another block, so that not all use the same where there are many.
+        """
+        part = {SEARCH: 0, CHOICE: 1, REPORT: 2}[request.purpose]
+        have, (first, parts, of) = supply[part], request.share
+        every = min(have, max(of, self.blocks(request.trials * of // parts)))
+        here = np.arange(every * first // of, every * (first + parts) // of)
+        start = 0
+        if request.purpose != REPORT:  # a longer report repeats the trials of a shorter one
+            start = seed_of(self.seed, request.purpose, *request.place[:2]) % have
+        return np.asarray(sum(supply[:part]) + (start + here) % have)
 
     def _different(self, rows: Floats) -> tuple[Floats, Ints]:
         """Distinct rows, unless rows play each other, and the index of each row among them."""

@@ -21,7 +21,7 @@ from cbr.evolve.operators import Individual
 from cbr.evolve.plans import Racing
 from cbr.evolve.playing import ScoreRequest, Scoring
 from cbr.evolve.record import MIDDLE, Generation
-from cbr.evolve.seeds import SEARCH, generator_of
+from cbr.evolve.seeds import CHOICE, SEARCH, generator_of
 from cbr.statistics import mean_of, separation
 from cbr.typing import Floats
 
@@ -105,14 +105,16 @@ def _race(
     played: list[list[Floats]] = [[] for _ in rows]
     running = list(range(len(rows)))
     left: list[int] = []
-    for step in range(plan.rounds):
-        request = ScoreRequest(rows[running], plan.trials << step, SEARCH, (*place, step))
-        found = yield request
+    rounds = scoring.rounds(plan.rounds)
+    for step in range(rounds):
+        share = (1 << step) - 1, 1 << step, (1 << rounds) - 1
+        trials = plan.trials << step
+        found = yield ScoreRequest(rows[running], trials, SEARCH, (*place, step), share)
         for at, row in enumerate(running):
             played[row].append(found[:, at])
         means = {row: _mean(scoring, played[row]) for row in running}
         running.sort(key=lambda row: (-means[row], row))
-        if step + 1 < plan.rounds:
+        if step + 1 < rounds:
             keep = max(2, -(-len(running) // 2))
             out = [row for row in running[keep:] if row != _CHAMPION]
             left = [*out, *left]
@@ -131,12 +133,12 @@ def _duel(
 ) -> Generator[ScoreRequest, Floats, Floats]:
     """Scores of the champion and two challengers [3, blocks] on new blocks, until one challenger is
     significantly better than the champion, or neither has a higher mean."""
-    trials, played = max(1, plan.duel // 4), []
-    for step in range(3):
-        played.append((yield ScoreRequest(rows, trials, SEARCH, (*place, 100 + step))))
+    quarter, played = max(1, plan.duel // 4), []
+    for step, (first, parts) in enumerate(((0, 1), (1, 1), (2, 2))):
+        at, share = (*place, 100 + step), (first, parts, 4)
+        played.append((yield ScoreRequest(rows, parts * quarter, CHOICE, at, share)))
         scores = scoring.one_score(np.concatenate(played, axis=2))
         ahead = max(separation(scores[1], scores[0]), separation(scores[2], scores[0]))
         if not 0.0 < ahead <= plan.separate:
             break
-        trials *= 1 if step == 0 else 2
     return scores

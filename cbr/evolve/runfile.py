@@ -58,12 +58,17 @@ class RunFile:
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, Any]) -> Self:
         """A new run file, created atomically."""
-        verify_place(path)
-        if path.exists():
-            raise BadValue(f"{path} exists already; --resume continues it, or name another")
+        cls.verify_new(path)
         with new_database(path) as db:
             _create(db, settings)
         return cls.open(path)
+
+    @staticmethod
+    def verify_new(path: Path) -> None:
+        """Raise if no run file can be created there."""
+        verify_place(path)
+        if path.exists():
+            raise BadValue(f"{path} exists already; --resume continues it, or name another")
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -249,7 +254,8 @@ def _undamaged(path: Path) -> Iterator[None]:
 def digest_of(request: ScoreRequest) -> str:
     """A digest of a request, to verify that a resumed search repeats the same requests."""
     rows = np.ascontiguousarray(request.rows, "<f8").tobytes()
-    terms = f"{request.trials} {request.purpose} {request.place}".encode()
+    # By the parity that seeds have, as in files that know no third purpose.
+    terms = f"{request.trials} {request.purpose % 2} {request.place}".encode()
     return hashlib.blake2b(rows + terms, digest_size=12).hexdigest()
 
 

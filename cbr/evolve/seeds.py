@@ -10,14 +10,14 @@ import hashlib
 
 import numpy as np
 
-#: Seeds of contests for the search are even, those of the final report are odd: no trial that a
-#: generation used is ever in the report.
-SEARCH, REPORT = 0, 1
+#: What a contest is for: the search, the final report, the choice of what the search returns. Seeds
+#: of the report are odd, others even: no trial that a generation used is ever in the report.
+SEARCH, REPORT, CHOICE = 0, 1, 2
 
 
 def seed_of(seed: int, purpose: int, *place: int) -> int:
     """The seed of one contest, below 2^62."""
-    return 2 * _mark(seed, "contest", *place) + purpose
+    return 2 * _mark(seed, "contest", *place) + purpose % 2
 
 
 def generator_of(seed: int, run: int, generation: int) -> np.random.Generator:

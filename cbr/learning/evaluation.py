@@ -14,7 +14,14 @@ from functools import partial
 import numpy as np
 
 from cbr.learning.kernel import Constants
-from cbr.learning.prediction import Split, by_kernel, by_rule, log_loss, some_of
+from cbr.learning.prediction import (
+    Split,
+    by_kernel,
+    by_rule,
+    log_loss,
+    some_of,
+    verify_predictable,
+)
 from cbr.measure import Bound
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.statistics import Mean, clustered_mean
@@ -55,8 +62,8 @@ def evaluate(
     policy: RetrievalPolicy,
     weights: Mapping[str, Floats],
     splits: Sequence[Split],
-    *,
     name: str = "",
+    *,
     queries: int = 2_000,
     seed: int = 0,
     progress: Progress | None = None,
@@ -66,6 +73,7 @@ def evaluate(
     Intervals are over records, because cases of one record depend on each other. `progress` is
     called with the predictions made, the total, and the predictions made again.
     """
+    verify_predictable(cases)
     rng = np.random.default_rng(seed)
     tasks = [
         Split(s.known, some_of(s.asked, queries // len(splits), rng), s.leave_out) for s in splits
@@ -101,7 +109,7 @@ def _judge(
     all_found: Sequence[tuple[str, str, Floats, Constants | None]],
 ) -> Judged:
     mine, record = cases.solution[asked], cases.record[asked]
-    over_records = partial(clustered_mean, cluster=record, many=True)
+    over_records = partial(clustered_mean, cluster=record)
     loss = log_loss(chances, mine)
     right = (chances.argmax(axis=1) == mine).astype(np.float64)
     by_solution = {

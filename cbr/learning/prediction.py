@@ -49,7 +49,8 @@ def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
     if not 0.0 < last < 1.0:
         raise BadValue(f"the last share of the records is {last:g}; it must be between 0 and 1")
     records = np.unique(cases.record)
-    edge = records[int(len(records) * (1.0 - last))]
+    # A share that is too small to count is one record.
+    edge = records[min(int(len(records) * (1.0 - last)), len(records) - 1)]
     return [_split(cases.record >= edge)]
 
 
@@ -75,6 +76,17 @@ def _split(asked: Flags) -> Split:
     if not len(split.known) or not len(split.asked):
         raise EmptyStage("too few records to split; build more")
     return split
+
+
+def verify_predictable(cases: Cases) -> None:
+    """Raise if all cases have the same solution: every prediction would be right."""
+    found = np.unique(cases.solution)
+    if len(found) == 1:
+        stage, only = cases.case_type.stage, cases.case_type.solutions[int(found[0])]
+        raise EmptyStage(
+            f"stage {stage!r} has cases of one solution only ({only!r}), so there is nothing to "
+            "predict; build from records with other solutions too"
+        )
 
 
 def some_of(places: Ints, most: int, rng: np.random.Generator) -> Ints:
@@ -132,7 +144,10 @@ def by_kernel(
     soft = SoftKernel.of(cases, measures)
     rng = np.random.default_rng(len(task.known))
     records = np.unique(cases.record[task.known])
-    held = np.isin(cases.record, rng.choice(records, max(1, int(_FIT * len(records)))))
+    if len(records) < 2:
+        raise EmptyStage("the known cases are of one record, so nothing can be fitted; build more")
+    few = rng.choice(records, max(1, int(_FIT * len(records))), replace=False)
+    held = np.isin(cases.record, few)
     fitted = task.known[held[task.known]]
     rest = task.known[~held[task.known]]
     constants = fit_constants(soft, weights, rest, some_of(fitted, _FITTED, rng), _KNOWN)

@@ -20,7 +20,7 @@ import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.learning.kernel import Constants, SoftKernel, fit_constants
-from cbr.learning.prediction import log_loss
+from cbr.learning.prediction import log_loss, verify_predictable
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
 from cbr.retrieval.index.tree import TreeIndex
@@ -129,12 +129,13 @@ def learn_weights(
     first: float = 1.0,
     steps: int = STEPS,
     seed: int = 0,
+    until: int | None = None,
     pool: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[Weights, list[StageWeights]]:
     """Weights for some stages of a casebase (none: all that have cases), learned from the share
-    `first` of its records. A stage with too few cases keeps its weights. Each worker of `pool`
-    learns one stage at a time."""
+    `first` of its records, or from those up to the record `until`. A stage with too few cases keeps
+    its weights. Each worker of `pool` learns one stage at a time."""
     if not 0.0 < first <= 1.0:
         raise BadValue(f"--first {first:g} must be above 0 and at most 1")
     with Casebase.open(file) as base:
@@ -151,6 +152,7 @@ def learn_weights(
         _learn_stage,
         file=Path(file),
         first=first,
+        until=until,
         steps=steps,
         seed=seed,
         plugin_files=tuple(map(str, default_plugins().files)),
@@ -173,6 +175,7 @@ def _learn_stage(
     *,
     file: Path,
     first: float,
+    until: int | None,
     steps: int,
     seed: int,
     plugin_files: tuple[str, ...],
@@ -184,6 +187,8 @@ def _learn_stage(
         mine = retriever_of(base, stage, index="scan")
     records = np.unique(cases.record)
     edge = records[max(1, int(len(records) * first)) - 1]  # as in `prediction.split_by_time`
+    if until is not None:
+        edge = until
     names = [feature.name for feature in cases.case_type.indexed]
     weights, told, refused = mine.weights, None, ""
     try:
@@ -276,11 +281,7 @@ def _losses(candidate: _Candidate) -> Floats:
 def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Cases to learn from, and cases to validate on, of different records."""
     records = np.unique(cases.record)
-    if len(np.unique(cases.solution)) < 2:
-        raise EmptyStage(
-            f"stage {cases.case_type.stage!r} has cases of one solution only, so there is nothing "
-            "to learn"
-        )
+    verify_predictable(cases)
     if len(records) < 20:
         raise EmptyStage(
             f"stage {cases.case_type.stage!r} has cases of {len(records)} records; weights can be "

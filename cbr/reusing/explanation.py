@@ -63,6 +63,7 @@ class Explanation:
     `lacking` are allowed solutions that no case has, with their rates among all decisions.
     `decision` is the actual decision, if the target is one of the casebase. `fallback` is the
     threshold of the policy if no case exceeds it, so that the nearest were retrieved instead.
+    `allowed` are the solutions that could be proposed.
     """
 
     stage: str
@@ -82,6 +83,7 @@ class Explanation:
     nearest_other: Neighbour | None
     lacking: dict[str, float]
     decision: Decision | None
+    allowed: list[str]
     fallback: float | None = None
 
     @property
@@ -91,11 +93,13 @@ class Explanation:
 
     @property
     def worth_showing(self) -> list[str]:
-        """Solutions to display: all if they are few, else those with a probability above 0 and the
-        actual one."""
+        """Solutions to display: all that are allowed if they are few, else those with a probability
+        above 0; and the actual one."""
         done = self.decision.solution if self.decision is not None else None
-        few = len(self.probabilities) <= _FEW
-        return [name for name, p in self.probabilities.items() if few or p > 0 or name == done]
+        few = self.allowed if len(self.probabilities) <= _FEW else ()
+        return [
+            name for name, p in self.probabilities.items() if name in few or p > 0 or name == done
+        ]
 
 
 def explain(
@@ -131,6 +135,7 @@ def explain(
         nearest_other=_nearest_other(retrieved, proposal, base),
         lacking=_rates(lacking, retrieved, proposal),
         decision=decision,
+        allowed=list(proposal.allowed),
         fallback=_fallback(retrieved),
     )
 

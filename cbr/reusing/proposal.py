@@ -18,6 +18,7 @@ from cbr.plugging.policy import Policy
 from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved
 from cbr.reusing.hidden_solutions import HiddenRates, HiddenSolutions
 from cbr.spec import Spec
+from cbr.store.definitions import possible_solutions
 from cbr.typing import Flags, Floats
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -146,19 +147,23 @@ def reuse(
     lacking: HiddenSolutions | None = None,
     plugins: Plugins | None = None,
 ) -> Proposal:
-    """Propose a solution from the retrieved cases; one of `allowed`, if given.
+    """Propose a solution from the retrieved cases: one of `allowed`, by default of those that are
+    possible in the target's situation by its case type (`CaseType.possible`).
 
     `lacking` are the stage's hidden solutions: they get their rate among all decisions.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
-    chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
-    for name in allowed or ():
+    plugins = plugins or default_plugins()
+    chosen = plugins.get("reuse policy", spec.name).bind(spec)
+    if allowed is None:
+        allowed = possible_solutions(case_type, retrieved.target, plugins)
+    for name in allowed:
         if name not in case_type.solutions:
             raise NoSuchName("solution", name, case_type.solutions)
     if not len(retrieved.number):
         raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
-    legal = np.array([allowed is None or name in allowed for name in case_type.solutions])
+    legal = np.array([name in allowed for name in case_type.solutions])
     if not legal.any():
         raise BadValue("no solution is allowed")
     retrieved = retrieved.allowing(legal)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cbr.case import CaseType, ExtraFeature, Feature, Value, choose_features
-from cbr.errors import BadValue, NoSuchName
+from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins
 from cbr.weights import GivenWeights, Weights, read_weights, weights_of
 
@@ -168,6 +169,24 @@ def complete(
             if value is not None:
                 known[feature.name] = value
     return known
+
+
+def possible_solutions(
+    case_type: CaseType, values: Mapping[str, Value], plugins: Plugins
+) -> tuple[str, ...]:
+    """The solutions that are possible in a situation, as the plugin of the case type tells; all of
+    them if it does not, or is not loaded."""
+    own: CaseType | None = plugins.named("case type").get(case_type.name)
+    if own is None or own.possible is None:
+        return tuple(case_type.solutions)
+    with guarded(f"case type {case_type.name!r}"):
+        told = set(own.possible(values, case_type))
+    found = tuple(name for name in case_type.solutions if name in told)
+    if not found:
+        raise PluginFailure(
+            f"case type {case_type.name!r} gave no solution that is possible in this situation"
+        )
+    return found
 
 
 def _alike(one: Value, two: Value | None) -> bool:

@@ -68,16 +68,16 @@ def odds(
     standard error is reached.
     """
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
+    from cbr_holdem.strength.equity import question, warm_up
+
     if strength:
         _verify_one_position(hands[0], board)
+    asked = question(hands, board, opponents=rivals, error=error)
     helper = _compile_strength() if strength else None
     with waiting(_COMPILING):
-        from cbr_holdem.strength.equity import odds as compute
-        from cbr_holdem.strength.equity import warm_up
-
         warm_up()
     with waiting("computing the odds; where deals are sampled, a larger --error is faster"):
-        players = compute(hands, board, opponents=rivals, error=error, seed=seed)
+        players = asked.odds(seed)
     found = dataclasses.asdict(players[0])
     if strength:
         if helper is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cbr.typing import Flags, Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE
-from cbr_holdem.situation import SHARES, SIZES, Pending
+from cbr_holdem.situation import SHARES, SIZES, Pending, legal_solutions
 
 
 def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
@@ -26,23 +26,6 @@ def moves_of_solutions(solutions: Sequence[str]) -> list[int]:
     return [
         kinds.get(name[0], RAISE) + (SIZES.index(name[1:]) if name[1:] else 0) for name in solutions
     ]
-
-
-def legal_solutions(
-    solutions: Sequence[str], free: Flags, may_raise: Flags, preflop: Flags | bool
-) -> Flags:
-    """Which solutions are legal in each decision, [n, solutions]; `free` [n] is true where there is
-    nothing to call, `may_raise` [n] where a bet or raise is legal."""
-    # The big blind counts as a bet, so before the flop there are raises but no bets.
-    opens = free & ~np.asarray(preflop)
-    by_letter = {
-        "f": ~free,
-        "k": free,
-        "c": ~free,
-        "b": opens & may_raise,
-        "r": ~opens & may_raise,
-    }
-    return np.stack([by_letter[solution[0]] for solution in solutions], axis=1)
 
 
 def legal(situations: Pending, solutions: Sequence[str]) -> Flags:

@@ -312,7 +312,7 @@ class TestAtOnce:
             done.start()
             with base.transaction():
                 base.remove("car", [7])
-            done.join(60)
+            done.join(600)
         with Casebase.open(cars_db) as base:
             after = {case.id: case.values["price"] for case in base.cases("car")}
         assert after == {number: price for number, price in before.items() if number != 7}
@@ -348,7 +348,7 @@ class TestAtOnce:
                 assert check(cars_db) == []
         finally:
             stop.set()
-            writer.join(30)
+            writer.join(600)
 
     @pytest.mark.long
     def test_two_builds_of_one_casebase(self, tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ class TestAtOnce:
             (tmp_path / f"{name}.csv").write_text(head + "".join(part))
             words = [sys.executable, "-c", script, tmp_path / f"{name}.csv", tmp_path / "both.db"]
             processes.append(subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL))
-        assert [process.wait(60) for process in processes] == [0, 0]
+        assert [process.wait(600) for process in processes] == [0, 0]
         with Casebase.open(tmp_path / "both.db") as base:
             assert base.count("car") == 400
         assert check(tmp_path / "both.db") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,55 @@ def test_the_lock_is_released_when_compiling_fails() -> None:
     for function in (broken, recursive):
         assert not function._cache._locked
         assert function._cache.users == 0
+
+
+#: A small casebase, a query, odds and a match, each by its command in the same process.
+TINY = """
+import sys
+from cbr.cli import main
+
+case = "hole=AhKs,board=Qh7d2c9s,players=3,to_call=1,pot=6"
+for words in (
+    ["build", sys.argv[1], "--out", "t.db", "--limit", "2"],
+    ["info", "t.db", "--json"],
+    ["query", "t.db", "--stage", "turn", "--case", case, "--json"],
+    ["odds", "AhKh", "QdQc", "--board", "2h 3h 4d", "--json"],
+    ["match", "lag", "random", "--hands", "4", "--json", "--adjust", "all-in"],
+    ["match", "cbr:t.db", "call", "--hands", "2", "--json"],
+):
+    try:
+        main(words)
+    except SystemExit as stop:
+        assert not stop.code, words
+"""
+
+
+def tiny(folder: Path, **environment: str) -> bytes:
+    """What these commands print."""
+    folder.mkdir()
+    log = Path(__file__).parent.parent.parent / "casebases" / "sample.phhs"
+    done = subprocess.run(
+        [sys.executable, "-c", TINY, str(log)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"overflow" not in done.stderr
+    assert done.stdout.count(b"\n") > 50
+    return done.stdout
+
+
+@pytest.mark.long
+def test_without_compiling_the_results_are_the_same(tmp_path: Path) -> None:
+    assert tiny(tmp_path / "one") == tiny(tmp_path / "two", NUMBA_DISABLE_JIT="1")
+
+
+@pytest.mark.slow
+def test_compiled_now_or_before_the_results_are_the_same(tmp_path: Path) -> None:
+    """An empty cache, then the one that this has filled."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    cold = tiny(tmp_path / "one", **cache)
+    assert next((tmp_path / "cache").rglob("*.nbi"), None) is not None
+    assert tiny(tmp_path / "two", **cache) == cold == tiny(tmp_path / "three")

@@ -19,7 +19,8 @@ from cbr.upkeep.soundness import check
 
 BATCH = 50
 
-#: Builds with small batches and says when it begins, so that kills fall into the writing.
+#: Builds with small batches, and goes on with the next one only when told, so that kills fall into
+#: the writing however busy the machine is.
 WRITER = f"""
 import sys
 from cbr.building.pipeline import build
@@ -28,6 +29,7 @@ use_plugins(Plugins().load([{str(CARS_PLUGIN)!r}]))
 
 def tell(done, total, cases):
     print(cases, flush=True)
+    sys.stdin.readline()
 
 print("begin", flush=True)
 build([sys.argv[1]], sys.argv[2], "car", batch={BATCH}, progress=tell)
@@ -42,9 +44,12 @@ def test_kill_at_any_time(tmp_path: Path, plugins) -> None:
     seen = []
     for attempt in range(8):
         process = start(WRITER, table, out)
+        assert process.stdin is not None
         assert process.stdout is not None
         for _ in range(rng.randint(1, 25) if attempt else 0):  # so many batches, and a moment more
             process.stdout.readline()
+            process.stdin.write("\n")
+            process.stdin.flush()
         time.sleep(rng.uniform(0, 0.02))
         assert kill(process)
         if not out.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from cbr.learning.evaluation import evaluate
 from cbr.learning.kernel import SoftKernel, fit_constants
 from cbr.learning.prediction import (
     Split,
+    by_kernel,
     by_rule,
     leave_one_out,
     split_by_time,
@@ -207,6 +209,13 @@ class TestSplits:
         )
         assert sorted(asked) == list(range(120))
 
+    @pytest.mark.parametrize("last", [1e-3, 1e-17, 5e-324])
+    def test_a_share_below_one_record_is_one(self, last: float) -> None:
+        cases = made(40)
+        [split] = split_by_time(cases, last)
+        assert set(cases.record[split.asked]) == {cases.record.max()}
+        assert len(split.known) + len(split.asked) == 40
+
     @pytest.mark.parametrize("last", [0.0, 1.0, -1.0])
     def test_a_share_that_is_none(self, last: float) -> None:
         with pytest.raises(BadValue, match="between 0 and 1"):
@@ -244,15 +253,43 @@ class TestEvaluate:
             total = sum(of["cases"] for of in good.by_solution.values())
             assert total == found.asked == 400
 
+    def test_the_soft_kernel_is_fitted_on_as_many_records_as_it_says(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cases, seen = made(600), []
+
+        def fitted(soft, weights, rest, held, *more):
+            seen.append((np.unique(cases.record[rest]), np.unique(cases.record[held])))
+            return fit_constants(soft, weights, rest, held, *more)
+
+        monkeypatch.setattr("cbr.learning.prediction.fit_constants", fitted)
+        [split] = split_by_time(cases)
+        by_kernel(cases, MEASURES, START, split)
+        [(rest, held)] = seen
+        records = len(np.unique(cases.record[split.known]))
+        assert len(held) == int(0.15 * records)
+        assert len(rest) == records - len(held)
+        assert not set(rest) & set(held)
+
+    def test_one_known_record_fits_nothing(self) -> None:
+        cases = made(40)
+        one = np.flatnonzero(cases.record == cases.record[0])
+        with pytest.raises(EmptyStage, match="of one record"):
+            by_kernel(cases, MEASURES, START, Split(one, np.array([39])))
+
+    def test_one_solution_is_nothing_to_predict(self) -> None:
+        cases = made(60)
+        cases = dataclasses.replace(cases, solution=np.zeros_like(cases.solution))
+        with pytest.raises(EmptyStage, match="nothing to predict"):
+            evaluate(cases, MEASURES, policy(), {"own": START}, split_by_time(cases))
+
     def test_an_interval_knows_that_decisions_go_together(self) -> None:
         """Ten copies of each value in one record tell no more than one of them."""
         values, record = np.random.default_rng(0).random(400), np.arange(400)
-        one = clustered_mean(values, record, many=True)
-        ten = clustered_mean(np.repeat(values, 10), np.repeat(record, 10), many=True)
+        one = clustered_mean(values, record)
+        ten = clustered_mean(np.repeat(values, 10), np.repeat(record, 10))
         assert (ten.mean, ten.ci95) == pytest.approx((one.mean, one.ci95))
-        assert (
-            clustered_mean(np.repeat(values, 10), np.arange(4_000), many=True).ci95 < 0.4 * one.ci95
-        )
+        assert clustered_mean(np.repeat(values, 10), np.arange(4_000)).ci95 < 0.4 * one.ci95
 
 
 class TestCommands:
@@ -285,6 +322,27 @@ class TestCommands:
         ]
         shown = cbr("evaluate", sample, "--stage", "river", "--folds", "3").out
         assert "3 folds of records" in shown
+
+    def test_one_solution_is_nothing_to_predict(self, cbr, tmp_path: Path) -> None:
+        """A stage in which nothing varies is said to be one; alone it is an error."""
+        features = [Feature("x", range=(0, 100))]
+        kinds = [CaseType(f"two/{name}", features, ["yes", "no"]) for name in ("same", "mixed")]
+        file = tmp_path / "two.db"
+        with Casebase.create(file, kinds) as base, base.transaction():
+            for stage, words in (("same", ["yes"]), ("mixed", ["yes", "no"])):
+                done = [words[n % len(words)] for n in range(80)]
+                base.add(stage, {"x": range(80)}, done, [None] * 80, range(1, 81), [0] * 80)
+        answer = cbr("evaluate", file, "--json")
+        assert [one["stage"] for one in answer.json["stages"]] == ["mixed"]
+        assert "stage 'same' has cases of one solution only ('yes')" in answer.err
+        for words in (
+            ["evaluate", file, "--stage", "same"],
+            ["learn-weights", file, "--stage", "same", "--out", tmp_path / "w.json"],
+        ):
+            answer = cbr(*words)
+            assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+            assert "nothing to predict" in answer.err
+        assert not (tmp_path / "w.json").exists()
 
     @pytest.mark.parametrize("words", [["--first", "0"], ["--first", "1.5"]])
     def test_a_share_that_is_none(self, cbr, sample: Path, tmp_path: Path, words: list) -> None:

@@ -260,7 +260,7 @@ class TestStarters:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "1 passed" in done.stdout

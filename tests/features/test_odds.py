@@ -223,11 +223,19 @@ class TestCommand:
                 "less than or equal to 9223372036854775807",
             ),
             (["AhKs", "--error", "nan"], "it must be above 0"),
+            (["AA", "AA", "AA"], "these ranges cannot be dealt together"),
             (["AhKs", "--strength"], "--strength needs a --board"),
+            (["AhKs", "--strength", "--board", "Ah Js 2d"], "Ah is twice"),
             (["AA", "--strength", "--board", "Qs Js 2d"], "one hand"),
         ],
     )
-    def test_bad_input(self, cbr, words: list[str], says: str) -> None:
+    def test_bad_input(self, cbr, monkeypatch, words: list[str], says: str) -> None:
+        """It is refused before anything is compiled or computed, even on a terminal, where a wait
+        would be noted."""
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        for costly in ("equity.warm_up", "equity.Question.odds", "hand_strength.strength_of"):
+            monkeypatch.setattr(f"cbr_holdem.strength.{costly}", lambda *_: pytest.fail("too soon"))
+        monkeypatch.setattr("subprocess.Popen", lambda *_: pytest.fail("too soon"))
         answer = cbr("odds", *words)
         assert (answer.code, answer.out) == (2, "")
         assert says in answer.err

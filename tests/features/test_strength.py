@@ -336,11 +336,11 @@ class TestFlopTable:
         script = "from cbr_holdem.strength import flop_table as f; f.build(f.table_path())"
         process = subprocess.Popen([sys.executable, "-c", script])
         part = tmp_path / "flop_table.bin.v1.part"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not (part.exists() and part.stat().st_size > 20_000) and time.monotonic() < deadline:
             time.sleep(0.05)
         os.kill(process.pid, signal.SIGKILL)
-        process.wait(30)
+        process.wait(600)
         data = part.read_bytes()
         start = flop_classes().start
         whole = int(np.searchsorted(start, len(data) // 14, "right")) - 1

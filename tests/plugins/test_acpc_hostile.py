@@ -36,8 +36,8 @@ from cbr_logs import SHIPPED
 
 NAME = "holdem.limit.2p.reverse_blinds.game"
 GAME = SHIPPED[NAME]
-#: Seconds in which everything here has to be over, with room for a busy machine.
-SOON = 6.0
+#: Seconds in which everything here has to be over, however busy the machine: against a hang.
+SOON = 300.0
 
 
 @pytest.fixture(autouse=True, scope="module")

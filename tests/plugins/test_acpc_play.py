@@ -120,7 +120,7 @@ def started(*words: object) -> subprocess.Popen[str]:
 def ended(processes: Sequence[subprocess.Popen[str]]) -> list[tuple[str, str]]:
     """What processes said, all of which must end well and in time."""
     try:
-        said = [process.communicate(timeout=180) for process in processes]
+        said = [process.communicate(timeout=600) for process in processes]
     finally:
         for process in processes:
             process.kill()

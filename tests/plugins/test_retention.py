@@ -381,7 +381,7 @@ class TestFile:
             [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL
         )
         try:
-            end = time.monotonic() + 120
+            end = time.monotonic() + 600
             while time.monotonic() < end and not _records(out):
                 time.sleep(0.2)
         finally:

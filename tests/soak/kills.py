@@ -51,6 +51,7 @@ def start(code: str, *words: object, cwd: Path | None = None) -> subprocess.Pope
     """Run Python code in a process and session of its own, and wait until it prints `begin`."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, words)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -80,7 +80,7 @@ def test_what_formula_players_win(monkeypatch, capsys) -> None:
 @pytest.mark.long
 def test_what_evolution_finds(tmp_path: Path, monkeypatch, capsys) -> None:
     """A search that is over is not run again; its tables are those of its run file."""
-    experiment.built([ROOT / "casebases" / "sample.phhs"], tmp_path / "small.db", limit=40)
+    experiment.built([ROOT / "casebases" / "sample.phhs"], tmp_path / "small.db", limit=80)
     short = ("--generations", "1", "--population", "4", "--hands", "40", "--report", "40")
     arena = ("--arena", "accuracy?block=20", "--set", "duel=40,separate=40,learn=0")
     search = evolution.Search("A search", "small.db", (*arena, *short))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cbr.cli.options import File, Json, OnlyStage, Seed, stages_with_cases
-from cbr.cli.output import emit, progress, table, waiting
+from cbr.cli.output import emit, note, progress, table, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
+    from collections.abc import Callable, Sequence
 
     from cbr.cli.app import App
     from cbr.learning.evaluation import Evaluation, Judged
     from cbr.learning.prediction import Split
     from cbr.statistics import Mean
     from cbr.store.arrays import Cases
+    from cbr.store.casebase import Casebase
 
 _WeightSets = Annotated[
     list[str] | None,
@@ -71,44 +71,31 @@ def evaluate(
     `soft` is a kernel in which every case counts by e^(beta (similarity - 1)), with constants
     fitted on the known cases.
     """
-    import numpy as np
-
-    from cbr.errors import BadValue
+    from cbr.errors import BadValue, EmptyStage
     from cbr.learning.evaluation import evaluate as run
-    from cbr.retrieval.retriever import retriever_of
     from cbr.store.casebase import Casebase
-    from cbr.weights import weights_of
 
     if (last is not None) + (folds is not None) + leave_one_out > 1:
         raise BadValue("cases are split in one way: --last, --folds or --leave-one-out")
-    found = []
-    with (
-        Casebase.open(file) as base,
-        progress("predicting", "predictions") as tell,
-        waiting(after=6.0),
-    ):
-        for name in stages_with_cases(base, stage):
-            cases = base.read_cases(name)
-            retriever = retriever_of(base, name, policy=policy, index="scan")
-            sets = {
-                label or "own": np.asarray(weights_of(cases.case_type, label), np.float64)
-                for label in weights or [""]
-            }
-            rng = np.random.default_rng(seed)
-            splits, how = _splits(cases, last, folds, leave_one_out, rng)
-            found.append(
-                run(
-                    cases,
-                    retriever.measures,
-                    retriever.policy,
-                    sets,
-                    splits,
-                    name=how,
-                    queries=queries,
-                    seed=seed,
-                    progress=tell,
-                )
-            )
+    split = partial(_splits, last=last, folds=folds, each_record=leave_one_out, seed=seed)
+    found, refused = [], []
+    with Casebase.open(file) as base:
+        asked = partial(_asked, base, weights=weights or [""], policy=policy, split=split)
+        stages = stages_with_cases(base, stage)
+        for name in list(stages):  # bad input is refused before anything is computed
+            try:
+                asked(name)
+            except EmptyStage as error:
+                refused.append(str(error))
+                stages.remove(name)
+        if refused and not stages:
+            raise EmptyStage(refused[0])
+        with progress("predicting", "predictions") as tell, waiting(after=6.0):
+            for name in stages:
+                one = asked(name)
+                found.append(run(*one, queries=queries, seed=seed, progress=tell))
+    for reason in refused:
+        note(reason)
     if json:
         emit({"file": str(file), "stages": [dataclasses.asdict(one) for one in found]})
         return
@@ -116,19 +103,43 @@ def evaluate(
         _show(one)
 
 
+def _asked(
+    base: Casebase,
+    stage: str,
+    weights: Sequence[str],
+    policy: str,
+    split: Callable[[Cases], tuple[Sequence[Split], str]],
+) -> tuple[Any, ...]:
+    """What is evaluated of a stage, checked: the arguments of `evaluate` in their order."""
+    import numpy as np
+
+    from cbr.learning.prediction import verify_predictable
+    from cbr.retrieval.retriever import retriever_of
+    from cbr.weights import weights_of
+
+    cases = base.read_cases(stage)
+    mine = retriever_of(base, stage, policy=policy, index="scan")
+    sets = {
+        label or "own": np.asarray(weights_of(cases.case_type, label), np.float64)
+        for label in weights
+    }
+    splits, how = split(cases)
+    verify_predictable(cases)
+    return cases, mine.measures, mine.policy, sets, splits, how
+
+
 def _splits(
-    cases: Cases,
-    last: float | None,
-    folds: int | None,
-    each_record: bool,
-    rng: np.random.Generator,
+    cases: Cases, last: float | None, folds: int | None, each_record: bool, seed: int
 ) -> tuple[Sequence[Split], str]:
     """Which cases are predicted from which, and how that is called."""
+    import numpy as np
+
     from cbr.learning.prediction import leave_one_out, split_by_time, split_in_folds
 
     if each_record:
         return leave_one_out(cases), "each record by all others"
     if folds is not None:
+        rng = np.random.default_rng(seed)
         return split_in_folds(cases, folds, rng), f"{folds} folds of records"
     share = 0.2 if last is None else last
     return split_by_time(cases, share), f"the last {share:.3g} of records"

@@ -27,7 +27,12 @@ _Policy = Annotated[
 ]
 _Reuse = Annotated[str, typer.Option(metavar="SPEC", help="Reuse policy, e.g. majority.")]
 _Allow = Annotated[
-    str, typer.Option(metavar="S,...", help="Solutions that may be proposed; default: all.")
+    str,
+    typer.Option(
+        metavar="S,...",
+        help="Solutions that may be proposed; default: those possible in the situation, as far as "
+        "it is described.",
+    ),
 ]
 _Missing = Annotated[
     str,
@@ -105,20 +110,24 @@ def query(
     The situation is given by --case, or is that of a decision in the casebase: then its whole
     record is left out of retrieval, and what was really done is shown beside the proposal. A
     feature that is not given is not compared, unless a loaded plugin computes it from the others.
+    Solutions that are not possible in the situation (a check where there is a bet to call) are not
+    proposed; the answer says what it took as possible.
     """
     import dataclasses
 
     from cbr.plots.answer import draw_answer
     from cbr.plots.style import verify_picture
+    from cbr.plugging.plugins import default_plugins
     from cbr.retrieval.retriever import retriever_of
     from cbr.reusing.explanation import explain
     from cbr.reusing.hidden_solutions import hidden_solutions_of
     from cbr.reusing.proposal import reuse as propose
     from cbr.store.casebase import Casebase
     from cbr.store.decisions import decision_of, vectors_without
+    from cbr.store.definitions import possible_solutions
 
     _verify_target(case, record, decision)
-    allowed = _allowed(allow)
+    named = _allowed(allow)
     _verify_missing(missing)
     if plot is not None:
         verify_picture(plot)
@@ -135,6 +144,10 @@ def query(
             index=index,
             vectors=None if record is None else vectors_without(base, chosen, record),
         )
+        possible = possible_solutions(base.case_type(chosen), target, default_plugins())
+        # What was really done was possible, whatever its features tell.
+        done = () if made is None else (made.solution,)
+        allowed = named or [s for s in base.case_type(chosen).solutions if s in {*possible, *done}]
         lacking = hidden_solutions_of(base, retriever, without=record)
         if lacking is not None and missing == "refuse":
             _refuse(base, chosen, lacking, allowed)

@@ -1,6 +1,7 @@
 from .actions import ACTIONS as ACTIONS
 from .actions import SHARES as SHARES
 from .actions import SIZES as SIZES
+from .actions import legal_solutions as legal_solutions
 from .cases import situate as situate
 from .features import BETTING as BETTING
 from .features import LIMIT as LIMIT

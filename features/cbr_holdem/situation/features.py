@@ -223,6 +223,7 @@ def case_types() -> list[CaseType]:
             options=OPTIONS,
             if_missing={"f": _NO_FOLDS},
             derive=_derive,
+            possible=_possible,
         )
         for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)
@@ -239,6 +240,12 @@ def _derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value
     from cbr_holdem.situation.spoken import derive
 
     return derive(values, case_type)
+
+
+def _possible(values: Mapping[str, Value], case_type: CaseType) -> list[str]:
+    from cbr_holdem.situation.spoken import possible
+
+    return possible(values, case_type)
 
 
 def _survey(bodies: Sequence[str]) -> Mapping[str, int]:

@@ -1,14 +1,24 @@
-"""Features of a situation that a person describes: strengths from cards, pot odds from amounts."""
+"""Situations that a person describes: features from cards and amounts, and legal actions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
+import numpy as np
+
 from cbr import BadValue, CaseType
 from cbr.case import Value
 from cbr_holdem.cards.numbering import cards
-from cbr_holdem.table.game import STREETS
+from cbr_holdem.situation.actions import legal_solutions
+from cbr_holdem.situation.features import LIMIT
+from cbr_holdem.table.game import STREETS, Game
+
+#: Features that are above 0 where there is something to call.
+_COSTS = ("to_call", "pot_odds", "call_share")
+_CAP = Game().cap or math.inf
+#: Casebases keep numbers to seven digits.
+_ROUNDING = 1e-5
 
 _BOARD = {"flop": 3, "turn": 4, "river": 5}
 
@@ -24,12 +34,34 @@ def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]
         found |= _from_cards(values, case_type.stage)
     elif values.get("board"):
         raise BadValue("a board without hole cards gives no strength; give hole=... as well")
-    if case_type.domain == "holdem" and {"to_call", "pot"} <= values.keys():
+    if case_type.domain == LIMIT and {"to_call", "pot"} <= values.keys():
         # A bet is one small bet before and on the flop, two later.
         call = float(values["to_call"]) * (2.0 if case_type.stage in STREETS[2:] else 1.0)
         found["pot_odds"] = call / (call + float(values["pot"])) if call else 0.0
     has = {feature.name for feature in case_type.indexed}
     return {name: value for name, value in found.items() if name in has}
+
+
+def possible(values: Mapping[str, Value], case_type: CaseType) -> list[str]:
+    """The solutions that are legal in a situation, as far as its features tell.
+
+    They tell whether there is something to call. In limit they tell the bets of the round, of which
+    there are at most four (`Game.cap`); in no-limit, whether a call is all that can be lost, so
+    that nobody can raise.
+    """
+    costs = [float(values[name]) for name in _COSTS if name in values]
+    free = np.array([not any(costs)] if costs else [True, False])
+    raises = np.full(len(free), _may_raise(values, case_type.domain))
+    preflop = case_type.stage == STREETS[0]
+    legal = legal_solutions(case_type.solutions, free, raises, preflop).any(axis=0)
+    return [name for name, may in zip(case_type.solutions, legal, strict=True) if may]
+
+
+def _may_raise(values: Mapping[str, Value], domain: str) -> bool:
+    if domain == LIMIT:
+        bets = sum(float(values.get(name, 0.0)) for name in ("committed", "to_call"))
+        return bets < _CAP - _ROUNDING
+    return float(values.get("call_share", 0.0)) < 1.0 - _ROUNDING
 
 
 def _from_cards(values: Mapping[str, Value], stage: str) -> dict[str, Value]:

@@ -42,6 +42,50 @@ class Odds:
     deals: int
 
 
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Ranges of the players on a board, checked: `odds` computes the answer.
+
+    `joint` are all ways to deal hands of these ranges [t, players, 2]; None if there are too many.
+    """
+
+    ranges: list[Cards]
+    board: list[int]
+    error: float
+    joint: NDArray[np.uint8] | None
+
+    def odds(self, seed: int = 1, most: int = 100_000_000) -> list[Odds]:
+        """Odds of each player; at most `most` deals are sampled."""
+        players = len(self.ranges)
+        if self.joint is None:
+            none = np.empty((0, players, 2), np.uint8)
+            return _draw(self.ranges, none, self.board, self.error, seed, most)
+        if len(self.joint) * _boards(players, self.board) * players <= _CHEAP:
+            return _count(self.joint, self.board)
+        return _draw(self.ranges, self.joint, self.board, self.error, seed, most)
+
+
+def question(
+    players: list[str], board: str = "", *, opponents: int = 0, error: float = 0.001
+) -> Question:
+    """The question of `odds`, checked before anything is compiled or computed."""
+    table = cards(board, "board")
+    if len(table) not in (0, 3, 4, 5):
+        raise BadValue(f"a board has 0, 3, 4 or 5 cards, not {len(table)} ({names(table)})")
+    count = len(players) + opponents
+    if opponents < 0 or not players or not 2 <= count <= 10:
+        raise BadValue(f"the number of players is {count}; it must be 2 to 10 (up to 9 opponents)")
+    if not (math.isfinite(error) and error > 0):
+        raise BadValue(f"the standard error to reach is {error}; it must be above 0")
+    ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
+    _verify_single_hands(ranges, table)
+    least = _CHEAP // (_boards(count, table) * count)
+    joint = _joint(ranges, min(_MOST_JOINT, max(_FEW_JOINT, least)))
+    if joint is not None and not len(joint):
+        raise BadValue("these ranges cannot be dealt together: they need the same cards")
+    return Question(ranges, table, error, joint)
+
+
 def odds(
     players: list[str],
     board: str = "",
@@ -57,25 +101,12 @@ def odds(
     >>> round(odds(["QsQh", "AcKc"])[0].equity, 6)
     0.537855
     """
-    table = cards(board, "board")
-    if len(table) not in (0, 3, 4, 5):
-        raise BadValue(f"a board has 0, 3, 4 or 5 cards, not {len(table)} ({names(table)})")
-    count = len(players) + opponents
-    if opponents < 0 or not players or not 2 <= count <= 10:
-        raise BadValue(f"the number of players is {count}; it must be 2 to 10 (up to 9 opponents)")
-    if not (math.isfinite(error) and error > 0):
-        raise BadValue(f"the standard error to reach is {error}; it must be above 0")
-    ranges = [_free(text, table) for text in players] + [_not_on(HANDS, table)] * opponents
-    _verify_single_hands(ranges, table)
-    boards = math.comb(DECK - 2 * count - len(table), 5 - len(table))
-    joint = _joint(ranges, min(_MOST_JOINT, max(_FEW_JOINT, _CHEAP // (boards * count))))
-    if joint is None:
-        return _draw(ranges, np.empty((0, count, 2), np.uint8), table, error, seed, most)
-    if not len(joint):
-        raise BadValue("these ranges cannot be dealt together: they need the same cards")
-    if len(joint) * boards * count <= _CHEAP:
-        return _count(joint, table)
-    return _draw(ranges, joint, table, error, seed, most)
+    return question(players, board, opponents=opponents, error=error).odds(seed, most)
+
+
+def _boards(players: int, board: list[int]) -> int:
+    """The number of ways to complete a board."""
+    return math.comb(DECK - 2 * players - len(board), 5 - len(board))
 
 
 def _free(text: str, board: list[int]) -> Cards:
