@@ -199,6 +199,11 @@ class TestSizes:
         assert (answer.code, "not the 1,000,000,000 that it counts" in answer.err) == (2, True)
         assert cbr("check", cars_db).code == 1
 
+    @pytest.mark.filterwarnings("error")
+    def test_a_number_beyond_float32_is_a_finding_without_a_warning(self, cars_db: Path) -> None:
+        tamper(cars_db, "UPDATE cases_car SET price = 1e308 WHERE id = 3")
+        assert any("price is 1e+308" in finding for finding in check(cars_db))
+
     def test_a_feature_has_so_many_values(self, cbr, cars_db: Path) -> None:
         values = [f"value {number}" for number in range(300_000)]
         redefine(cars_db, lambda plain: plain["features"][4].update(values=values))

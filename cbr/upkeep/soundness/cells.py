@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from cbr.case import CaseType, Feature
 from cbr.checks import HIGHEST, shown
 from cbr.errors import BadValue, CbrError
@@ -41,7 +43,8 @@ def _stage(base: Casebase, case_type: CaseType) -> Iterator[str]:
         *columns, outcomes, ids = (list(column) for column in zip(*rows, strict=True))
         yield from _wrong(f"of stage {stage!r}", case_type.features, columns, ids)
         yield from _wrong_results(f"of stage {stage!r}", case_type, columns[-1], outcomes, ids)
-        with suppress(TypeError, ValueError):  # invalid numbers are already findings
+        # Numbers that are invalid, or too large for float32, are already findings.
+        with suppress(TypeError, ValueError), np.errstate(over="ignore"):
             total += digest.sum_of_rows(case_type, columns)
         cases += len(rows)
     if cases != base.count(stage):
