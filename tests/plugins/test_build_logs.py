@@ -399,6 +399,25 @@ class TestIdentity:
         ):
             build([log], out)
 
+    def test_an_edited_log_replaces_the_old_one(self, tmp_path: Path, log: Path) -> None:
+        """Cases, hidden decisions and skipped hands of the old content go; other logs stay."""
+        stars, out = tmp_path / "stars.txt", tmp_path / "m.db"
+        broken = STARS.replace("#101", "#103").replace("bob: calls $2", "bob: calls $7", 1)
+        stars.write_text(STARS + "\n\n" + broken)
+        build([log, stars], out)
+        stars.write_text(STARS.replace("ann: folds", "ann: folds [2c 2d]"))
+        with pytest.raises(CbrError, match="--replace takes the new content"):
+            build([stars], out)
+        report = build([stars], out, replace=True)
+        assert (report.replaced, report.records) == (1, 1)
+        build([log, stars], tmp_path / "fresh.db")
+        with Casebase.open(out) as base, Casebase.open(tmp_path / "fresh.db") as fresh:
+            for stage in STREETS:
+                assert base.digest(stage) == fresh.digest(stage)
+            assert sum(sum(found.values()) for found in base.hidden().values()) == 0
+            assert base.db.execute("SELECT COUNT(*) FROM skipped").fetchone()[0] == 0
+        assert check(out) == []
+
 
 class TestOptions:
     def test_players(self, tmp_path: Path, log: Path) -> None:
