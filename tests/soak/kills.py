@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,6 +162,8 @@ def attempt(
         _, err = process.communicate(timeout=LONGEST if after is None else after)
     except subprocess.TimeoutExpired:
         told = "" if kill(process) else "its workers went on for a minute after it was killed"
+        if after is None:
+            told = f"it did not end within {LONGEST:g} seconds"
         return None, told, after or LONGEST
     last = (err.strip().splitlines() or [""])[-1]
     return process.returncode, last, time.monotonic() - began
@@ -183,36 +185,38 @@ def piece(seed: int, number: int, folder: Path, kills: int = KILLS) -> Found:
         found.crashed.append(f"{victim.name}, undisturbed, ended with code {code}: {told}")
         return found
     whole = state_of(work)
-    while found.items < kills and not found.faults:
+    for _ in range(kills):  # chains of kills; a run may also end before its moment
+        if found.items >= kills or found.faults:
+            break
         shutil.rmtree(work)
         shutil.copytree(folder / "start", work)
-        moments = [rng.random() * seconds for _ in range(min(3, kills - found.items))]
-        found.items += len(moments)
-        for kind, sentence in _disturbed(victim, work, moments, whole):
-            getattr(found, kind).append(f"{victim.name}: {sentence}")
+        moments = [rng.random() * seconds for _ in range(3)]
+        _disturbed(victim, work, moments, whole, found)
     return found
 
 
 def _disturbed(
-    victim: Victim, work: Path, moments: Sequence[float], whole: State
-) -> Iterator[tuple[str, str]]:
-    """Kill a command at these moments of its runs and let the last run end; its faults by kind."""
+    victim: Victim, work: Path, moments: Sequence[float], whole: State, found: Found
+) -> None:
+    """Kill a command at these moments of its runs, let the last run end, and compare."""
     words = victim.words
     for moment in [*moments, None]:
         code, told, _ = attempt(words, work, moment)
         words = victim.words + victim.more
-        if code is None and told:
-            yield ("crashed" if moment is None else "wrong"), told
+        if code is None:
+            found.items += moment is not None
+            if told:
+                found.wrong.append(f"{victim.name}: {told}")
         elif code:
-            yield "crashed", f"after a kill it ended with code {code}: {told}"
+            found.crashed.append(f"{victim.name}: after a kill it ended with code {code}: {told}")
         now = state_of(work)
-        yield from (("lost", problem) for problem in now.problems)
+        found.lost += [f"{victim.name}: {problem}" for problem in now.problems]
         if code == 0 or (victim.once and now.files == whole.files):
             break
     for name in sorted({*whole.files, *now.files}):
         if name not in now.files:
-            yield "lost", f"{name} is missing"
+            found.lost.append(f"{victim.name}: {name} is missing")
         elif name not in whole.files:
-            yield "wrong", f"{name} is left behind"
+            found.wrong.append(f"{victim.name}: {name} is left behind")
         elif now.files[name] != whole.files[name]:
-            yield "lost", f"{name} differs from that of an undisturbed run"
+            found.lost.append(f"{victim.name}: {name} differs from that of an undisturbed run")
