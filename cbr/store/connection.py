@@ -55,30 +55,30 @@ def damaged(path: Path, error: Exception) -> NotACasebase:
 
 
 def verify_tables_only(db: Database) -> None:
-    """Raise `ValueError` if a SQLite file has anything but plain tables and indices of them.
+    """Raise `BadValue` if a SQLite file has anything but plain tables and indices of them.
     Triggers, views, virtual tables and generated columns would run what a stranger wrote."""
     for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
         if kind not in {"table", "index"}:
-            raise ValueError(f"it has the {kind} {name!r}, which no program of ours makes")
+            raise BadValue(f"it has the {kind} {name!r}, which no program of ours makes")
         if kind == "table" and not str(sql).lower().startswith("create table"):
-            raise ValueError(f"table {name!r} is a virtual one, which no program of ours makes")
+            raise BadValue(f"table {name!r} is a virtual one, which no program of ours makes")
     query = (
         "SELECT m.name, x.name FROM sqlite_master m, pragma_table_xinfo(m.name) x WHERE x.hidden"
     )
     for table, column in db.execute(query).fetchall():
-        raise ValueError(f"column {column!r} of table {table!r} is a generated one")
+        raise BadValue(f"column {column!r} of table {table!r} is a generated one")
 
 
 def verify_columns(db: Database, layout: Layout, optional: Collection[str] = ()) -> None:
-    """Raise `ValueError` if a table or column of the layout is missing."""
+    """Raise `BadValue` if a table or column of the layout is missing."""
     there = set(db.table_names())
     for table, columns in layout.items():
         if table not in there:
             if table in optional:
                 continue
-            raise ValueError(f"it has no table {table!r}")
+            raise BadValue(f"it has no table {table!r}")
         for column in sorted(set(columns) - set(db.table(table).columns_dict)):
-            raise ValueError(f"its table {table!r} has no column {column!r}")
+            raise BadValue(f"its table {table!r} has no column {column!r}")
 
 
 def other_kinds(db: Database, layout: Layout) -> Iterator[str]:
@@ -109,19 +109,19 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def verify_structure(db: Database, case_types: Sequence[CaseType]) -> None:
-    """Raise `ValueError` if a table or column of a casebase is missing, a counter is not a number,
+    """Raise `BadValue` if a table or column of a casebase is missing, a counter is not a number,
     or one of its few names is not a text."""
     layout = schema.layout(case_types)
     verify_columns(db, layout, schema.OPTIONAL)
     for finding in other_kinds(
         db, {table: layout[table] for table in ("meta", "stages", "sources")}
     ):
-        raise ValueError(finding)
+        raise BadValue(finding)
     counted = [row["cases"] for row in db.table("stages").rows]
     meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
     counted += [int(meta["write_version"])]
     if not all(isinstance(count, int) and count >= 0 for count in counted):
-        raise ValueError(f"it has the counters {counted}")
+        raise BadValue(f"it has the counters {counted}")
 
 
 def verify_stages(case_types: Sequence[CaseType]) -> None:

@@ -456,7 +456,7 @@ class TestProcess:
         done = self.run("query", cars_db, "--case", "age=1")
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
-        assert "cbr check" in done.stderr
+        assert "its table 'cases_car' has no column 'price'; restore it" in done.stderr
 
     @pytest.mark.long
     def test_json_is_one_document(self, cars_db: Path) -> None:
