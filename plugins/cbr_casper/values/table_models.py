@@ -275,7 +275,8 @@ def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
         right = array.shape == shapes[name] and array.dtype.kind in kinds
         if right and name in greatest:
             right = not array.size or bool(array.min() >= 0 and array.max() <= greatest[name])
-        right = right and bool((np.abs(array) <= _GREATEST).all())  # false for NaN too
+        # As float64, since float16 does not reach that far; false for NaN too.
+        right = right and bool((np.abs(array.astype(np.float64)) <= _GREATEST).all())
         if right and name in {"grid", _STRATEGY, _RATES}:  # chances
             right = bool(array.min() >= 0.0 and (array.sum(axis=-1) > 0.0).all())
         if not right or not models[0]:
