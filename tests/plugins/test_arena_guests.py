@@ -257,6 +257,7 @@ class Noisy:
     "words",
     [
         ["match", "noisy", "call", "--hands", "4"],
+        ["match", "noisy", "call", "--hands", "4", "--isolate"],
         ["play", "noisy", "--hands", "1", "--seed", "1"],
     ],
 )
