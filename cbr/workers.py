@@ -67,6 +67,7 @@ def _begin(files: Sequence[Path]) -> None:
     """Initializer of a worker: it ignores interrupts, ends when its parent process ends, and keeps
     what plugins print out of the results."""
     sys.stdout = sys.stderr
+    os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

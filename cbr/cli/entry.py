@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     code = 0
     try:
-        code = _run(given or ["--help"])
+        code = _run(given or ["--help"], for_good=arguments is None)
         sys.stdout.flush()
     except CbrError as error:
         _fail(error, f"Error: {error}", 2)
@@ -78,16 +78,25 @@ def _sentence(error: Exception) -> tuple[str, int]:
     return f"Internal error: {one_line(error)} (CBR_DEBUG=1 shows the traceback)", 1
 
 
-def _run(words: list[str]) -> int:
-    from cbr.cli.app import make_app
-    from cbr.cli.output import complain, note, only_results
-    from cbr.errors import BadValue, PluginFailure
-    from cbr.plugging.plugins import Plugins, use_plugins
+def _run(words: list[str], for_good: bool) -> int:
+    from cbr.cli.output import only_results
+    from cbr.errors import BadValue
 
     arguments, files, strict = split_plugin_options(words)
     for file in files:
         if not Path(file).is_file():
             raise BadValue(f"--plugin {file}: there is no such file")
+    # With --json, stdout has one document and nothing else, whatever a plugin prints.
+    with only_results("--json" in arguments and "--help" not in arguments, for_good):
+        return _command(arguments, files, strict)
+
+
+def _command(arguments: list[str], files: list[str], strict: bool) -> int:
+    from cbr.cli.app import make_app
+    from cbr.cli.output import complain, note
+    from cbr.errors import PluginFailure
+    from cbr.plugging.plugins import Plugins, use_plugins
+
     plugins = use_plugins(Plugins().load(files))
     reported: set[str] = set()
 
@@ -105,11 +114,8 @@ def _run(words: list[str]) -> int:
     if strict and plugins.problems:
         raise PluginFailure(plugins.problems[0])
     report_problems()
-    # With --json, stdout has one document and nothing else, whatever a plugin prints.
-    quiet = "--json" in arguments and "--help" not in arguments
     try:
-        with only_results(quiet):
-            code = int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name="cbr", standalone_mode=False) or 0)
         if code == 130:  # typer turned a KeyboardInterrupt into this code
             raise KeyboardInterrupt
         return code

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 from unicodedata import category
 
@@ -28,18 +28,61 @@ _results: TextIO | None = None
 
 
 @contextmanager
-def only_results(wanted: bool) -> Iterator[None]:
-    """Let nothing but `emit` print to stdout; other prints go to stderr, e.g. a plugin's."""
+def only_results(wanted: bool, for_good: bool = False) -> Iterator[None]:
+    """Let nothing but `emit` print to stdout; other prints go to stderr, e.g. a plugin's.
+
+    Also those of compiled code, of processes, and of whoever writes to file descriptor 1: that is
+    stderr until the end of the block (of the process, if `for_good`), and results go to a copy of
+    what it was.
+    """
     global _results
     if not wanted:
         yield
         return
-    _results = sys.stdout
-    try:
-        with redirect_stdout(sys.stderr):
+    with _apart_from_stdout(for_good) as _results, redirect_stdout(sys.stderr):
+        try:
             yield
+        finally:
+            _results = None
+
+
+@contextmanager
+def _apart_from_stdout(for_good: bool) -> Iterator[TextIO]:
+    """A file for results, while file descriptor 1 is stderr's."""
+    before = sys.stdout
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        yield before
+        return
+    try:
+        if _is_descriptor(before, 1):
+            with open(kept, "w", encoding=before.encoding, closefd=False) as results:
+                yield results
+        else:  # somebody catches the output of this process in Python
+            yield before
     finally:
-        _results = None
+        _flush(before)
+        if not for_good:
+            os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _flush(file: TextIO) -> None:
+    """Write now what Python and the C library hold back for stdout."""
+    with suppress(Exception):
+        file.flush()
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+
+
+def _is_descriptor(file: TextIO, number: int) -> bool:
+    try:
+        return file.fileno() == number
+    except (AttributeError, OSError, ValueError):
+        return False
 
 
 def printable(text: str) -> str:

@@ -2,6 +2,7 @@ from .guard import frozen as frozen
 from .guard import guarded as guarded
 from .guard import one_line as one_line
 from .hookspecs import hook as hook
+from .plugins import OURS as OURS
 from .plugins import Plugins as Plugins
 from .plugins import default_plugins as default_plugins
 from .plugins import plugins_with as plugins_with

@@ -30,6 +30,8 @@ from cbr.plugging.guard import guarded, one_line
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+#: The name of this distribution, and the origin of its plugins.
+OURS = "cbr-engine"
 #: Kind of registered object -> the hook that returns it.
 KINDS = {
     "feature": "cbr_features",
@@ -90,7 +92,7 @@ class Plugins:
 
     def load(self, files: Sequence[str | Path] = ()) -> Plugins:
         """Load the engine's own parts, then entry points, the plugins folder, and `files`."""
-        engine = Plugin("engine", "cbr-engine", _own_version())
+        engine = Plugin("engine", OURS, _own_version())
         self._guarded(engine, lambda: importlib.import_module("cbr.builtin"))
         wanted = os.environ.get("CBR_LOAD_PLUGINS")
         limit = None if wanted is None else {name.strip() for name in wanted.split(",") if name}
@@ -206,7 +208,14 @@ class Plugins:
 
     def get(self, kind: str, name: str) -> Any:
         """The object of that kind and name."""
-        things = self.named(kind)
+        return self._one(kind, name)[1]
+
+    def is_ours(self, kind: str, name: str) -> bool:
+        """Whether the object of that kind and name comes with this distribution."""
+        return self._one(kind, name)[0].origin == OURS
+
+    def _one(self, kind: str, name: str) -> tuple[Plugin, Any]:
+        things = self._all(kind)
         if name not in things:
             raise NoSuchName(kind, name, sorted(things))
         return things[name]
@@ -322,7 +331,7 @@ def use_plugins(plugins: Plugins) -> Plugins:
 def _own_version() -> str:
     from importlib.metadata import version
 
-    return version("cbr-engine")
+    return version(OURS)
 
 
 @cache

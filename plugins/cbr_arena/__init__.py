@@ -15,9 +15,11 @@ The fast form takes a batch of decisions and returns as many actions: see `Bot`.
 
     bots         the two forms of a bot; `hookspecs` is the hook by which plugins add bots
     chance       random numbers for bots, by deal, seat and decision
+    guests       bots that are not our own: what they are given
     views        the short form of a bot, wrapped for many tables
     asking       calls of a bot, guarded so that it cannot end a match
     asked_once   a bot that is called once for identical tables
+    apart/       such bots in processes of their own
     players      the players of a match: bots built from specs
     tables       many tables in lockstep
     showing      what each seat sees at the end of a hand, and counts of how it was played

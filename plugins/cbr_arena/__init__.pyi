@@ -4,7 +4,6 @@ from .adjust import without_luck as without_luck
 from .asked_once import once as once
 from .asking import Answer as Answer
 from .asking import ask as ask
-from .asking import memory_of as memory_of
 from .bots import CALL as CALL
 from .bots import FOLD as FOLD
 from .bots import GAMES as GAMES
@@ -15,6 +14,7 @@ from .bots import BotKind as BotKind
 from .bots import Figure as Figure
 from .bots import Triples as Triples
 from .bots import bot as bot
+from .bots import memory_of as memory_of
 from .chance import Chance as Chance
 from .logs import plain_name as plain_name
 from .logs import write_log as write_log

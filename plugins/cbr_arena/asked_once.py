@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cbr_arena.asking import memory_of
-from cbr_arena.bots import Actions, Triples
+from cbr_arena.bots import Actions, Triples, memory_of
 from cbr_arena.chance import Chance
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import WIDTH

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from cbr.plugging import frozen, one_line
 from cbr.typing import Ints
-from cbr_arena.bots import FOLD, decided
+from cbr_arena.bots import FOLD, Wrapper, blank_memory, decided, has_kept
 from cbr_arena.chance import Chance
 from cbr_arena.showing import as_seen
-from cbr_arena.views import Views
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import Game
 
@@ -50,7 +49,7 @@ def ask(bot: Any, rows: Ints, game: Game, which: Ints, memory: Any, chance: Chan
     except BaseException as error:  # a bot cannot end the match
         kind, to, shares = np.full(len(which), FOLD), np.zeros(len(which), np.int64), None
         faults += [(at, one_line(error)) for at in range(len(which))]
-    if isinstance(bot, Views):
+    if isinstance(bot, Wrapper):
         faults += bot.take_faults()
     return Answer(kind, to, shares, faults)
 
@@ -66,15 +65,11 @@ def tell(bot: Any, rows: Ints, which: Ints, seats: Ints, memory: Any) -> Faults:
     return []
 
 
-def memory_of(bot: Any) -> np.dtype[Any] | None:
-    """The dtype of what a bot keeps from hand to hand; None if it keeps nothing."""
-    memory: np.dtype[Any] | None = getattr(bot, "memory", None)
-    return memory
+def begin(bot: Any, sessions: int) -> NDArray[Any] | None:
+    """Begin sessions with a bot; returns its empty memory, [sessions], None if it keeps nothing."""
+    return bot.begin(sessions) if isinstance(bot, Wrapper) else blank_memory(bot, sessions)
 
 
-def blank_memory(bot: Any, sessions: int) -> NDArray[Any] | None:
-    """The empty memory of a bot, [sessions]; None if it keeps nothing."""
-    dtype = memory_of(bot)
-    if dtype is None:
-        return None
-    return np.full(sessions, None, dtype) if dtype.hasobject else np.zeros(sessions, dtype)
+def remembered(bot: Any, kept: NDArray[Any]) -> bool:
+    """Whether a bot kept anything in the sessions of this memory."""
+    return bot.remembered(kept) if isinstance(bot, Wrapper) else has_kept(kept)

@@ -26,6 +26,8 @@ from cbr_holdem.table import FOLD as FOLD
 from cbr_holdem.table import RAISE as RAISE
 
 GAMES = ("limit", "nolimit")
+#: Seconds that a call of an isolated bot may take, unless a match says otherwise, and at most.
+CALL_LIMIT, LONGEST_CALL = 600.0, 1_000_000
 
 
 class Actions(NamedTuple):
@@ -80,6 +82,50 @@ class Bot(Protocol):
     ) -> None: ...
 
 
+class Wrapper:
+    """A bot of the arena that asks another one. What it has beside the members of a `Bot` cannot be
+    an attribute of a user's bot by chance, because that is always wrapped."""
+
+    #: Whether the other is in a process of its own.
+    apart = False
+
+    def take_faults(self) -> list[tuple[int, str]]:
+        """The faults since the last call: index of the decision in its batch, and reason."""
+        return []
+
+    def begin(self, sessions: int) -> NDArray[Any] | None:
+        """Begin sessions; returns the empty memory, [sessions], or None if it keeps nothing."""
+        return blank_memory(self, sessions)
+
+    def remembered(self, kept: NDArray[Any]) -> bool:
+        """Whether anything was kept in these sessions."""
+        return has_kept(kept)
+
+    def end(self) -> None:
+        """No more is asked until sessions begin again."""
+
+
+def memory_of(bot: Any) -> np.dtype[Any] | None:
+    """The dtype of what a bot keeps from hand to hand; None if it keeps nothing."""
+    memory: np.dtype[Any] | None = getattr(bot, "memory", None)
+    return memory
+
+
+def blank_memory(bot: Any, sessions: int) -> NDArray[Any] | None:
+    """The empty memory of a bot, [sessions]; None if it keeps nothing."""
+    dtype = memory_of(bot)
+    if dtype is None:
+        return None
+    return np.full(sessions, None, dtype) if dtype.hasobject else np.zeros(sessions, dtype)
+
+
+def has_kept(kept: NDArray[Any]) -> bool:
+    """Whether a memory, [sessions], holds anything."""
+    if kept.dtype.hasobject:
+        return any(bool(vars(one)) for one in kept if hasattr(one, "__dict__"))
+    return bool(kept.tobytes().strip(b"\0"))
+
+
 class Decided(NamedTuple):
     """Checked actions: `kind` and `to` [n] as in `Actions`, and the probabilities `shares` [n, 3]
     that they were drawn by if the bot gave any."""
@@ -89,18 +135,27 @@ class Decided(NamedTuple):
     shares: NDArray[np.float64] | None
 
 
-def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
-    """Check what `act` returned, and draw the actions of `Triples` by a chance no bot has seen."""
+def plain(given: Any, count: int) -> Actions | Triples:
+    """What `act` returned for so many situations, as new arrays of the right kind and shape."""
     if not isinstance(given, Triples):
         kind, to = given if isinstance(given, Actions) else (given, None)
-        return Decided(_whole(kind, situations.count), _raised(to, situations.count), None)
+        return Actions(_whole(kind, count), None if to is None else _whole(to, count))
     shares = np.array(given.shares, np.float64)
-    if shares.shape != (situations.count, 3):
+    if shares.shape != (count, 3):
         raise BadValue(f"shares of fold, call and raise must be [n, 3], not {shares.shape}")
-    kind = np.empty(len(shares), np.int64)
+    return Triples(shares, None if given.to is None else _whole(given.to, count))
+
+
+def decided(given: Any, situations: Pending, chance: Chance) -> Decided:
+    """Check what `act` returned, and draw the actions of `Triples` by a chance no bot has seen."""
+    given = plain(given, situations.count)
+    to = np.zeros(situations.count, np.int64) if given.to is None else given.to
+    if isinstance(given, Actions):
+        return Decided(given.kind, to, None)
+    shares, kind = given.shares, np.empty(situations.count, np.int64)
     if not _draw(shares, situations.call, situations.raise_to, chance.random(), kind):
         raise BadValue("shares of fold, call and raise must be 0 or more, and not all of them 0")
-    return Decided(kind, _raised(given.to, situations.count), shares)
+    return Decided(kind, to, shares)
 
 
 def _whole(given: Any, count: int) -> NDArray[np.int64]:
@@ -111,10 +166,6 @@ def _whole(given: Any, count: int) -> NDArray[np.int64]:
     if found.shape != (count,):
         raise BadValue(f"{count} decisions need as many answers, not {found.shape}")
     return found.astype(np.int64)
-
-
-def _raised(given: Any, count: int) -> NDArray[np.int64]:
-    return np.zeros(count, np.int64) if given is None else _whole(given, count)
 
 
 @njit

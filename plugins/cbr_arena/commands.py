@@ -59,6 +59,21 @@ _Tournament = Annotated[
 ]
 _Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of deals and bots.")]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to play in.")]
+_Isolate = Annotated[
+    bool,
+    typer.Option(
+        "--isolate", help="Run bots of others (not of this package) in processes of their own."
+    ),
+]
+_BotTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--bot-timeout",
+        metavar="SECONDS",
+        help="Time for a call of an isolated bot; implies --isolate.  [default: 600]",
+        show_default=False,
+    ),
+]
 _Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Dask scheduler to play on.")]
 _Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the bankrolls.")]
 _Log = Annotated[
@@ -72,7 +87,11 @@ _MOST_HANDS = 1_000_000_000
 def add(app: typer.Typer) -> None:
     from cbr_arena.acpc.commands import add as add_acpc
 
-    app.command("match", epilog="Example: cbr match lag call --hands 20000 --plot match.png")(match)
+    app.command(
+        "match",
+        epilog="Examples: cbr match lag call --hands 20000 --plot match.png; cbr match theirs lag "
+        "--plugin theirs.py --bot-timeout 10",
+    )(match)
     app.command("bots", epilog="Example: cbr bots --json")(bots)
     add_acpc(app)
 
@@ -92,6 +111,8 @@ def match(
     seed: _Seed = 0,
     workers: _Workers = 1,
     dask: _Dask = "",
+    isolate: _Isolate = False,
+    bot_timeout: _BotTimeout = None,
     plot: _Plot = None,
     log: _Log = None,
     json: Json = False,
@@ -105,9 +126,14 @@ def match(
     --tournament plays --hands heads-up between every two bots, on the same deals. --adjust reduces
     the variance without a bias: all-in counts all-ins by their mean payoff; aivat also subtracts
     the luck of the cards, and of actions drawn by the probabilities that bots give.
+
+    --isolate is for bots that you do not trust with the match: each plays in a process of its own,
+    a fresh one for every seating, so it sees no deal twice and no memory but its own. If its
+    process ends or hangs, it folds. Honest bots get the same results, more slowly.
     """
     from cbr.errors import BadValue
     from cbr.workers import executor
+    from cbr_arena.bots import CALL_LIMIT
     from cbr_arena.match import Match
     from cbr_arena.tournament import Tournament
     from cbr_holdem.table import Game
@@ -127,9 +153,13 @@ def match(
             duplicate=not independent,
             keep_hands=log is not None,
             adjust=adjust,
+            isolate=isolate or bot_timeout is not None,
+            bot_timeout=CALL_LIMIT if bot_timeout is None else bot_timeout,
         )
         for seated in line_ups
     ]
+    if dask and matches[0].isolate:
+        raise BadValue("--isolate starts processes on this machine; leave out --dask")
     if seats is not None and seats != matches[0].seats:
         raise BadValue(f"{matches[0].seats} bots play at a table, and --seats is {seats}")
     with (

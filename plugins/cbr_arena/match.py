@@ -16,6 +16,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count, takewhile
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,10 @@ from cbr.plugging import Plugins, default_plugins, guarded, plugins_with
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_arena.adjust import verify_adjustment, without_luck
-from cbr_arena.bots import Figure
+from cbr_arena.bots import CALL_LIMIT, LONGEST_CALL, Figure
 from cbr_arena.logs import plain_name
 from cbr_arena.luck import TERMS, all_in
-from cbr_arena.players import Player, build, verify_fits
+from cbr_arena.players import Player, build, is_guest, verify_fits
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Room, Sitting
@@ -49,7 +50,8 @@ class Match:
 
     Each deal is played in every seating unless `duplicate` is false. `stack` 0 stands for 1,000 big
     blinds in limit, 100 else. `keep_hands` keeps the hands as texts; `adjust` is the method of
-    variance reduction (`cbr_arena.adjust`).
+    variance reduction (`cbr_arena.adjust`). With `isolate`, bots that are not our own play in
+    processes of their own (`cbr_arena.apart`), where a call may take `bot_timeout` seconds.
     """
 
     players: Sequence[Player]
@@ -61,12 +63,19 @@ class Match:
     duplicate: bool = True
     keep_hands: bool = False
     adjust: str = "none"
+    isolate: bool = False
+    bot_timeout: float = CALL_LIMIT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "players", tuple(self.players))
         if not 2 <= len(self.players) <= MOST_SEATS:
             raise BadValue(f"{len(self.players)} bots; a table has 2 to {MOST_SEATS} seats")
         verify_adjustment(self.adjust)
+        if not 0 < self.bot_timeout <= LONGEST_CALL:
+            raise BadValue(
+                f"bots get {self.bot_timeout:g} s for a call; give more than 0, at most "
+                f"{LONGEST_CALL:,}"
+            )
         if self.hands < 1 or not 1 <= self.session <= _LONGEST:
             raise BadValue(
                 f"a match needs at least one hand, and a session from 1 to {_LONGEST:,} deals"
@@ -93,16 +102,39 @@ class Match:
 
     @cached_property
     def remembers(self) -> bool:
-        return self.room().remembers
+        room = self.room()
+        try:
+            return room.remembers
+        finally:
+            room.end()
 
     def room(self) -> Room:
-        """The players, with empty memories."""
-        specs = list(dict.fromkeys(player.spec for player in self.players))
-        bots = [build(spec, self.game.betting) for spec in specs]
-        for bot in bots:
-            verify_fits(bot, self.seats)
-        bot_of = np.array([specs.index(player.spec) for player in self.players])
-        return Room(self.game, self.stack, self.seed, bots, bot_of, self.adjust == "aivat")
+        """The players, with empty memories. Those of one spec share a bot; each that is isolated
+        has its own, so that it knows no more than its seat."""
+        bots: list[Any] = []
+        bot_of: list[int] = []
+        shared: dict[str, int] = {}
+        for spec in (player.spec for player in self.players):
+            apart = self.isolate and is_guest(spec)
+            if apart or spec not in shared:
+                shared[spec] = len(bots)
+                bots.append(self._apart(spec) if apart else build(spec, self.game.betting))
+            bot_of.append(shared[spec])
+        room = Room(
+            self.game, self.stack, self.seed, bots, np.array(bot_of), self.adjust == "aivat"
+        )
+        try:
+            for bot in bots:
+                verify_fits(bot, self.seats)
+        except BaseException:
+            room.end()
+            raise
+        return room
+
+    def _apart(self, spec: str) -> Any:
+        from cbr_arena.apart.outside import Apart
+
+        return Apart(spec, self.game, self.seats, self.bot_timeout)
 
     @property
     def piece(self) -> int:
@@ -222,7 +254,14 @@ def _room(match: Match, plugins: Plugins) -> Room:
 def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
     match, deals, files = work
     room = _room(match, plugins_with(files))
-    room.faults = Counter()
+    room.reset()
+    try:
+        return _played(match, deals, room)
+    finally:
+        room.end()
+
+
+def _played(match: Match, deals: range, room: Room) -> Played:
     # In whole parts of a chip, so that what cancels out is exactly 0.
     won = np.zeros((len(deals), match.seats), np.int64)
     squares = np.zeros(match.seats)
@@ -250,8 +289,8 @@ def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
         if chips is not None:
             chips /= match.game.big_blind * match.seatings
     result = won / (bet * match.seatings)
-    figures = _figures(match, room)
     session = np.arange(len(deals)) // match.session if room.remembered else None
+    figures = _figures(match, room)
     return Played(
         result, squares, counts, in_all, room.faults, figures, hands, on_average, luck, session
     )
@@ -259,32 +298,43 @@ def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
 
 def _figures(match: Match, room: Room) -> dict[tuple[str, str], Figure]:
     """The statistics of their play that bots report since the last call."""
-    specs = dict.fromkeys(player.spec for player in match.players)
-    found = {}
-    for spec, bot in zip(specs, room.bots, strict=True):
-        take = getattr(getattr(bot, "figures", None), "take", None)
+    found: dict[tuple[str, str], Figure] = {}
+    for player, number in zip(match.players, room.bot_of.tolist(), strict=True):
+        take = getattr(getattr(room.bots[number], "figures", None), "take", None)
         if take is not None:
-            with guarded(f"figures of bot {spec!r}"):
+            with guarded(f"figures of bot {player.spec!r}"):
                 for name, (total, weight) in take().items():
-                    found[spec, str(name)] = Figure(float(total), float(weight))
+                    before = found.get((player.spec, str(name)), Figure(0.0, 0.0))
+                    found[player.spec, str(name)] = Figure(
+                        before.total + float(total), before.weight + float(weight)
+                    )
     return found
 
 
 def sittings(match: Match, deals: range, room: Room) -> Iterator[Sitting]:
     """The hands of some deals, in batches that are played side by side. No batch has a deal twice,
-    because a bot that decides for both hands would see cards of its opponents."""
+    because a bot that decides for both hands would see cards of its opponents. For bots that are
+    apart sessions begin with each rotation: no process meets a deal twice."""
+    all_ways = np.arange(match.seatings)
     if not room.remembers:
-        room.begin(1)
-        for way in range(match.seatings):
+        for way in all_ways.tolist():
+            if not way or room.apart:
+                room.begin(1)
             for first in range(deals.start, deals.stop, _AT_ONCE):
                 some = np.arange(first, min(first + _AT_ONCE, deals.stop))
                 yield _sitting(match, some, np.full(len(some), way), np.zeros(len(some), np.int64))
         return
+    for ways in all_ways[:, None] if room.apart else all_ways[None, :]:
+        yield from _sessions(match, deals, room, ways)
+
+
+def _sessions(match: Match, deals: range, room: Room, ways: Ints) -> Iterator[Sitting]:
+    """The hands of some deals in sessions, in some of the rotations side by side."""
     # A row for each session in each rotation: its deals, and with which of them it begins.
     starts = np.arange(deals.start, deals.stop, match.session)
     length = np.minimum(match.session, deals.stop - starts)
-    session = np.repeat(np.arange(len(starts)), match.seatings)
-    ways = np.tile(np.arange(match.seatings), len(starts))
+    session = np.repeat(np.arange(len(starts)), len(ways))
+    ways = np.tile(ways, len(starts))
     begin = ways * length[session] // match.seatings
     room.begin(len(session))
     for step in range(int(length.max())):

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import parent_process
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from cbr import BadValue
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
-from cbr_arena.asking import memory_of
-from cbr_arena.bots import BotKind
+from cbr_arena.bots import BotKind, memory_of
+from cbr_arena.guests import Guest
 from cbr_arena.views import Views
 from cbr_holdem.table import MOST_SEATS
 
@@ -58,11 +59,36 @@ def kind_of(spec: str) -> tuple[BotKind, str, Spec]:
     return kind, argument, Spec(name, parsed.parameters)
 
 
+def in_file(spec: str) -> tuple[Path, str] | None:
+    """The file of a bot that is named by it, and its spec there; None for all others.
+
+    >>> in_file("lag?bluff=0.1"), in_file("/their/bot.py:shy?k=2")
+    (None, (PosixPath('/their/bot.py'), 'shy?k=2'))
+    """
+    file, _, rest = spec.partition(":")
+    return (Path(file).absolute(), rest) if file.endswith(".py") and rest else None
+
+
+def is_guest(spec: str) -> bool:
+    """Whether a spec names a bot that is not one of this distribution's."""
+    return bool(in_file(spec)) or not default_plugins().is_ours("bot", kind_of(spec)[0].name)
+
+
 def build(spec: str, betting: str) -> Any:
     """The bot that a spec names, ready for a batch of decisions in this kind of game.
 
     A bot that plays fewer games than its kind, such as one with a casebase, has `games` of its own.
     """
+    if in_file(spec):
+        raise BadValue(
+            f"{spec!r} is in a file that only a process of its own loads: add --isolate, or load "
+            "the file with --plugin"
+        )
+    made = _made(spec, betting)
+    return Guest(made) if is_guest(spec) else made
+
+
+def _made(spec: str, betting: str) -> Any:
     kind, argument, parsed = kind_of(spec)
     _verify_plays(spec, kind.games, betting)
     made = kind.build(argument, parsed)

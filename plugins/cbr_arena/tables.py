@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Ints
-from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, memory_of, tell
+from cbr_arena.asking import NOT_LEGAL, ask, begin, remembered, tell
+from cbr_arena.bots import Wrapper, memory_of
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
 from cbr_holdem.table import (
@@ -57,10 +58,28 @@ class Room:
     luck: Luck | None = None
     memory: list[NDArray[Any] | None] = field(default_factory=list)
     faults: Counter[tuple[int, str]] = field(default_factory=Counter)
+    #: Whether any bot kept something in sessions that are over.
+    kept: bool = False
+
+    def reset(self) -> None:
+        """Forget faults and memories."""
+        self.faults, self.memory, self.kept = Counter(), [], False
 
     def begin(self, sessions: int) -> None:
         """Begin sessions, with empty memories."""
-        self.memory = [blank_memory(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
+        self.kept = self.remembered
+        self.memory = [begin(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
+
+    def end(self) -> None:
+        """End the processes of bots that have their own; `begin` starts others."""
+        for bot in self.bots:
+            if isinstance(bot, Wrapper):
+                bot.end()
+
+    @property
+    def apart(self) -> bool:
+        """Whether any bot has a process of its own."""
+        return any(isinstance(bot, Wrapper) and bot.apart for bot in self.bots)
 
     @property
     def remembers(self) -> bool:
@@ -70,13 +89,12 @@ class Room:
     @property
     def remembered(self) -> bool:
         """Whether any bot kept something in the sessions that were played."""
-        return any(
-            any(vars(one) for one in kept if hasattr(one, "__dict__"))
-            if kept.dtype.hasobject
-            else bool(kept.tobytes().strip(b"\0"))
-            for kept in self.memory
+        found = [
+            remembered(self.bots[bot], kept)
+            for bot, kept in zip(self.bot_of.tolist(), self.memory, strict=False)
             if kept is not None
-        )
+        ]
+        return self.kept or any(found)
 
     def fault(self, player: int, reason: str) -> None:
         """Count a fault of a player; if there are many reasons, the later ones together."""

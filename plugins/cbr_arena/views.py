@@ -11,13 +11,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.plugging import one_line
-from cbr_arena.bots import Triples
+from cbr_arena.bots import Triples, Wrapper
 from cbr_holdem.situation import Pending, View
 from cbr_holdem.table import KINDS, RAISE
 
@@ -29,7 +30,7 @@ class TooSlow(BaseException):
     """A decision took too long. A `BaseException`, which `except Exception` does not catch."""
 
 
-class Views:
+class Views(Wrapper):
     """A bot in the short form as a `Bot`, which decides view by view. Each session has an instance
     of it, which is its memory."""
 
@@ -37,20 +38,23 @@ class Views:
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
+        #: Called before each decision.
+        self.beat: Callable[[], object] = lambda: None
         self._faults: list[tuple[int, str]] = []
 
     def take_faults(self) -> list[tuple[int, str]]:
-        """The faults since the last call: index of the decision in its batch, and reason."""
         faults, self._faults = self._faults, []
         return faults
 
     def act(self, situations: Pending, memory: NDArray[Any], chance: Any) -> Triples:
         count = situations.count
         shares, to = np.zeros((count, 3)), np.zeros(count, np.int64)
-        rows, keys = situations.seen(), chance.state
+        # Copies, so that whoever changes them changes nothing for others.
+        rows, keys, game = situations.seen(), chance.state, replace(situations.game)
         with _clock() as clock:
             for at in range(count):
-                view = View(rows[at : at + 1], situations.game, int(keys[at]))
+                self.beat()
+                view = View(rows[at : at + 1].copy(), game, int(keys[at]))
                 try:
                     clock(TIME_LIMIT)
                     if memory[at] is None:

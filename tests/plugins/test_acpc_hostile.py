@@ -5,6 +5,7 @@ A match that cannot go on is one sentence and exit code 2; what the protocol let
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import socket
@@ -28,8 +29,12 @@ from acpc_peers import (
     warm,
 )
 
+from cbr import BadValue
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr_arena.acpc import door
+from cbr_arena.acpc.client import visit
+from cbr_arena.acpc.lines import Lines
+from cbr_arena.acpc.mind import Mind
 from cbr_arena.acpc.seats import Limits
 from cbr_holdem.table import Table
 from cbr_logs import SHIPPED
@@ -135,6 +140,98 @@ def test_a_program_that_does_not_come_in(script: Script | None, says: str, deale
     answer = dealer([script, sends(HELLO, then=3)], "--start-timeout", 0.4)
     assert (answer.code, answer.err.count("\n")) == (2, 1), answer.err
     assert says in answer.err
+
+
+def comes_after(*probes: bytes | None, silent: int = 1) -> Script:
+    """A program that comes to its port after others: some that say nothing and stay, and some that
+    say this; those with None go away again. Gives what it heard and what the silent ones heard."""
+
+    def script(link: socket.socket) -> tuple[list[str], list[bytes]]:
+        place = link.getpeername()
+        stay = [link, *(socket.create_connection(place, SOON) for _ in range(silent - 1))]
+        for probe in probes:
+            other = socket.create_connection(place, SOON)
+            if probe is None:
+                other.close()
+            else:
+                other.sendall(probe)
+                stay.append(other)
+        with socket.create_connection(place, SOON) as mine:
+            mine.settimeout(SOON)
+            heard = program(GAME, says("c"))(mine)
+        return heard, [_last(one) for one in stay]
+
+    return script
+
+
+def _last(link: socket.socket) -> bytes:
+    """What comes before the other end closes a connection."""
+    with link:
+        link.settimeout(SOON)
+        try:
+            return link.recv(1_000)
+        except ConnectionError:
+            return b""
+
+
+HTTP = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        comes_after(),
+        comes_after(None, None, None),
+        comes_after(HTTP, None, HTTP),
+        comes_after(b"\x16\x03\x01" + BYTES, b"\n", b"\0", b"VERSION:1.0.0\r\n"),
+        comes_after(b"VERSION:2.0.", b"V" * 5_000, b"MATCHSTATE:0:0::|:c\r\n"),
+        comes_after(HTTP, silent=3 * door.MOST_WAITING),
+    ],
+)
+def test_probes_neither_end_the_match_nor_keep_the_player_out(script: Script) -> None:
+    expected, _, [heard] = deal(GAME, [program(GAME, says("c"))], ["call"], hands=2)
+    outcome, _, [(also_heard, others)] = deal(GAME, [script], ["call"], hands=2)
+    assert (outcome.ended, outcome.totals) == ("", expected.totals)
+    assert also_heard == heard
+    assert set(others) == {b""}  # closed, and told nothing
+
+
+def test_the_first_to_greet_has_the_seat() -> None:
+    def script(link: socket.socket) -> tuple[list[str], bytes]:
+        with socket.create_connection(link.getpeername(), SOON) as mine:
+            heard = program(GAME, says("c"))(mine)
+            with contextlib.suppress(OSError):  # too late, though it came first
+                link.sendall(HELLO)
+            return heard, _last(link)
+
+    outcome, _, [(heard, late)] = deal(GAME, [script], ["call"], hands=2)
+    assert (outcome.ended, outcome.hands, late) == ("", 2, b"")
+    assert len(heard) > 2
+
+
+def test_what_comes_with_the_greeting_is_not_lost(dealer: Any) -> None:
+    script = sends(HELLO + b"hello\n" * 2, then=3)
+    answer = dealer([script], "--bot", "call", "--response-limit", 0.3)
+    assert "p1 sent 2 times no answer" in answer.err
+
+
+def test_players_may_come_in_any_order() -> None:
+    """The second before the first, while somebody silent is at the first's port."""
+    there = threading.Event()
+
+    def first(link: socket.socket) -> Any:
+        there.wait(SOON)
+        with socket.create_connection(link.getpeername(), SOON) as mine:
+            return program(GAME, says("c"))(mine)
+
+    def second(link: socket.socket) -> Any:
+        link.sendall(HELLO)
+        there.set()
+        link.sendall(b"# here\n")
+        return program(GAME, says("c"))(link)
+
+    outcome, _, _ = deal(GAME, [first, second], hands=2)
+    assert outcome.ended == ""
 
 
 @pytest.mark.long
@@ -355,6 +452,15 @@ FOLDED = [line("0:0::2c2d|"), line("0:0:f:2c2d|")]
         ([line("1:0:rrrr:|AhKd")], "a raise is not legal"),
         ([line("1:0:r50:|AhKd")], "without an amount"),
         ([line("0:0::|AhKd")], "own cards"),
+        ([line("7:0::|AhKd")], "not a state of a game for 2"),
+        ([line("1:0:r300c/:|AhKd/2c3c4c")], "without an amount"),
+        ([line("1:0::|AhKd2c2d")], "is not a match state"),
+        ([line("1:0:cc/cc/cc/cc:2c2d|AhKd/3c4c5c/6c/7c") * 2 + FIRST], "does not go on from"),
+        ([line("1:0:ffff:|AhKd")], "the hand is over"),
+        ([line("1:0:" + "c" * 5_000 + ":|AhKd")], "is not as the game allows"),
+        ([line("1:0::|AhXx")], "is not as the game allows"),
+        ([line("1:99999999999::|AhKd")], "is not a match state"),
+        ([b"MATCHSTATE:1:0::|AhKd" * 2_000], "a line that is too long"),
     ],
 )
 def test_a_dealer_that_talks_nonsense(pieces: list[bytes], says: str, cbr: Any) -> None:
@@ -401,6 +507,67 @@ def test_a_dealer_that_is_silent(script: Script, cbr: Any) -> None:
     assert time.monotonic() - begun < SOON
     assert answer.code == 2
     assert "Error: the dealer was silent for 0.3 s after 0 hands" in answer.err
+
+
+def test_a_dealer_that_never_reads() -> None:
+    """It asks again and again and leaves the answers unread, until no more can be sent."""
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+    with theirs:
+        theirs.sendall(b"".join(line(f"1:{hand}::|AhKd") for hand in range(2_000)))
+        with pytest.raises(BadValue, match=r"the dealer was silent for 0\.2 s"):
+            visit(Lines(ours), Mind("call", GAME.game, 1), GAME, 0.2)
+
+
+def mutated(lines: Sequence[str], rng: random.Random) -> bytes:
+    """A transcript with some of its lines changed, lost, doubled or swapped."""
+    found = list(lines)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(found))
+        text = found[at]
+        place = rng.randrange(len(text) + 1)
+        sign = rng.choice("fcr/|:0129AKhd \0\xff\n#")
+        change = rng.randrange(6)
+        if change == 0:
+            found[at] = text[:place] + sign + text[place + 1 :]
+        elif change == 1:
+            found[at] = text[:place] + sign * rng.choice([1, 2, 300]) + text[place:]
+        elif change == 2:
+            found[at] = text[:place]
+        elif change == 3:
+            found.insert(at, found[rng.randrange(len(found))])
+        elif change == 4 and len(found) > 1:
+            del found[at]
+        else:
+            other = rng.randrange(len(found))
+            found[at], found[other] = found[other], found[at]
+    return "".join(f"{one}\r\n" for one in found).encode("latin-1")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [NAME, "holdem.nolimit.2p.reverse_blinds.game"])
+def test_mutated_matches(name: str) -> None:
+    """A dealer of the other game, and 600 of this one whose lines were changed at random: a match
+    that is played, or one sentence."""
+    game = SHIPPED[name]
+    _, _, [heard] = deal(game, [program(game, says("c"))], ["raise"], hands=3)
+    other = SHIPPED["holdem.limit.3p.game"]
+    _, _, [strange] = deal(other, [program(other, says("c"))], ["raise", "call"], hands=1)
+    rng, refused = random.Random(5), 0
+    for sent in [*(mutated(heard, rng) for _ in range(600)), "\r\n".join(strange).encode()]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            theirs.sendall(sent)
+            theirs.shutdown(socket.SHUT_WR)
+            try:
+                found = visit(Lines(ours), Mind("call", game.game, 1), game, 2.0)
+            except BadValue as error:
+                refused += 1
+                assert "\n" not in str(error)
+                assert str(error).isascii()
+            else:
+                assert found.hands <= 9
+    assert refused > 200
 
 
 def test_a_dealer_that_cannot_be_reached(cbr: Any) -> None:

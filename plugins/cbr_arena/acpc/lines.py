@@ -23,11 +23,11 @@ class Silent(Exception):
 
 
 class Lines:
-    """One connection. Deadlines are of `time.monotonic`."""
+    """One connection. Deadlines are of `time.monotonic`; `come` is what was read of it before."""
 
-    def __init__(self, link: socket.socket) -> None:
+    def __init__(self, link: socket.socket, come: bytes = b"") -> None:
         self._link = link
-        self._come = b""
+        self._come = come
         self._long = False  # whether the next bytes belong to a line that is too long
         # Not the socket's own timeouts: they cost two more system calls for each message.
         link.setblocking(False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cbr.plugging import frozen
-from cbr_arena.asking import NOT_LEGAL, ask, blank_memory, tell
+from cbr_arena.asking import NOT_LEGAL, ask, begin, tell
 from cbr_arena.chance import Chance
 from cbr_arena.players import build
 from cbr_holdem.table import MOVES, Game, Table, legal_action
@@ -37,7 +37,7 @@ class Mind:
     def forget(self) -> None:
         """Clear memory and faults, as before the first hand."""
         self.faults.clear()
-        self._memory = blank_memory(self.bot, 1)
+        self._memory = begin(self.bot, 1)
 
     def act(self, table: Table, hand: int) -> tuple[int, int]:
         """The bot's action, kind and amount; a check or fold if it fails or is not legal."""
