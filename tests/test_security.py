@@ -34,7 +34,26 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "cbr/test_attacks.py::test_it_is_named",
         "plugins/test_arena_attacks.py::test_whatever_a_fast_bot_does",
     ),
-    "A bot that looks behind the view": TRUST,
+    "Bots of others get copies of what their seat may see": (
+        "plugins/test_arena_guests.py::test_nothing_that_it_is_given_leads_to_what_it_may_not_know",
+        "plugins/test_arena_guests.py::test_arrays_are_read_only_and_copies",
+        "plugins/test_arena_guests.py::test_random_numbers_of_a_guest_lead_to_no_deck",
+    ),
+    "In the process of a match a bot that searches its memory": TRUST,
+    "With `cbr match --isolate` it has a process of its own": (
+        "plugins/test_arena_isolated.py::test_a_global_never_meets_a_deal_again",
+        "plugins/test_arena_isolated.py::test_one_that_remembers_deals_gains_nothing",
+        "plugins/test_arena_isolated.py::test_random_bytes",
+    ),
+    "A bot that is late (`--bot-timeout`)": (
+        "plugins/test_arena_isolated.py::test_one_that_never_returns",
+        "plugins/test_arena_isolated.py::test_whatever_it_does_it_folds_and_is_told",
+    ),
+    "Named by its file (`FILE.py:NAME`)": (
+        "plugins/test_arena_isolated.py::test_the_command_with_workers_and_a_file",
+    ),
+    "This keeps a match fair and running": TRUST,
+    "It can read the process list": TRUST,
     "A Dask cluster (`--dask`) runs the same code": TRUST,
     # Files
     "Files are data.": TRUST,
@@ -64,11 +83,45 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "cbr/test_attacks.py::test_check_finds_it_and_nothing_crashes",
         "test_security.py::test_nothing_is_executed",
     ),
+    "A compressed log or an archive that holds more than": (
+        "cbr/test_lost_work.py::test_a_compressed_file",
+        "cbr/test_lost_work.py::test_members_count_together",
+        "plugins/test_build_logs.py::test_odd_members",
+    ),
+    "Casebases and run files are SQLite.": TRUST,
+    "They are opened defensively": (
+        "cbr/test_strangers.py::test_a_casebase_has_tables_only",
+        "cbr/test_strangers.py::test_so_has_a_run_file",
+        "cbr/test_strangers.py::test_sqlite_trusts_nothing_in_the_file",
+    ),
+    "Names out of a file are checked where they are read": (
+        "cbr/test_strangers.py::test_a_stage_is_that_of_its_case_type",
+        "cbr/test_strangers.py::test_identifiers_are_quoted",
+    ),
+    "SQLite refuses values of more than 64 MB": (
+        "cbr/test_strangers.py::test_a_long_body_is_not_read",
+        "cbr/test_strangers.py::test_an_archive_says_what_it_unpacks_to",
+        "cbr/test_strangers.py::test_no_more_is_unpacked_than_an_archive_says",
+        "cbr/test_strangers.py::test_an_array_is_as_large_as_its_bytes",
+        "cbr/test_strangers.py::test_what_is_refused",
+        "cbr/test_strangers.py::test_every_reader_refuses_it",
+    ),
+    "Control characters in names are printed as escapes": (
+        "cbr/test_strangers.py::test_escapes_in_names_are_shown",
+    ),
+    "What `cbr check` calls sound, every command can use": (
+        "soak/test_soak.py::test_mutated_casebases",
+        "soak/test_soak.py::test_mutated_run_files",
+    ),
     # The network
     "The network.": TRUST,
     "`cbr dealer` and `cbr acpc` speak the protocol": TRUST,
     "The dealer listens on this machine only": (
         "test_security.py::test_the_dealer_is_not_exposed",
+    ),
+    "Connections that send anything else are closed": (
+        "plugins/test_acpc_hostile.py::test_probes_neither_end_the_match_nor_keep_the_player_out",
+        "plugins/test_acpc_hostile.py::test_the_first_to_greet_has_the_seat",
     ),
     "Lines from the other side are parsed": (
         "plugins/test_acpc_hostile.py::test_a_program_that_cannot_go_on",
@@ -147,6 +200,8 @@ def calls(path: Path) -> Iterator[ast.Call]:
 MAY_RUN = {
     "cbr/plugging/plugins.py": "loads plugins, which are trusted",
     "cbr_holdem/commands.py": "starts this Python with a script of its own",
+    "cbr/cli/output.py": "asks the C library to write what it holds back",
+    "cbr_arena/apart/inside.py": "asks the system to end a bot's process with that of the match",
 }
 
 
@@ -208,7 +263,14 @@ def test_who_opens_connections() -> None:
     }
     allowed = {name for name in found if name.startswith("cbr_arena/acpc/")}
     assert allowed
-    assert found - allowed == {"cbr/workers.py"}
+    # Processes of isolated bots are at the other end of a pair of sockets without an address.
+    apart = {name for name in found if name.startswith("cbr_arena/apart/")}
+    for name, path in sources():
+        if name in apart:
+            made = {ast.unparse(call.func) for call in calls(path)}
+            assert not {one for one in made if one.startswith("socket.")} - {"socket.socketpair"}
+            assert not {one for one in made if re.search(r"\.(connect|bind|listen)$", one)}, name
+    assert found - allowed - apart == {"cbr/workers.py"}
 
 
 def test_the_dealer_is_not_exposed() -> None:
