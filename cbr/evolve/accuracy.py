@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.evolve.arena import Arena, Contest, Supply
@@ -46,7 +47,7 @@ class _Stage:
     their solutions [q], and the places [q] of their records among all to predict, in order."""
 
     mine: Retriever
-    targets: Floats
+    targets: NDArray[np.float32]
     done: Ints
     place: Ints
 

@@ -248,7 +248,7 @@ def _fill(
     for card in cards:
         blocked[card] = True
         suits[card & 3] += 1
-        masks[card & 3] |= 1 << np.int64(card >> 2)
+        masks[card & 3] |= 1 << int(card >> 2)
         key += _KEYS[card >> 2]
     suit = -1
     for s in range(4):

@@ -13,12 +13,12 @@ from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot
-from cbr_casper.solutions import legal, legal_solutions
+from cbr_casper.solutions import legal
 from cbr_casper.streets import Street
 from cbr_casper.values.labels import label, unlabelled
 from cbr_casper.values.rollouts import rollout_values
 from cbr_casper.values.table_models import TableModels
-from cbr_holdem.situation import Pending
+from cbr_holdem.situation import Pending, legal_solutions
 from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, Game, to_call
 from cbr_opponents import (
     CLASSES,

@@ -92,8 +92,7 @@ def evaluate(
             raise EmptyStage(refused[0])
         with progress("predicting", "predictions") as tell, waiting(after=6.0):
             for name in stages:
-                one = asked(name)
-                found.append(run(*one, queries=queries, seed=seed, progress=tell))
+                found.append(run(*asked(name), queries=queries, seed=seed, progress=tell))
     for reason in refused:
         note(reason)
     if json:

@@ -84,7 +84,7 @@ def _flush_strength(hands: Any, i: Any, flush: Any) -> Any:
     for j in range(hands.shape[1]):
         card = hands[i, j]
         if card & 3 == suit:
-            mask |= 1 << np.int64(card >> 2)
+            mask |= 1 << int(card >> 2)
     return FLUSH_STRENGTH[mask]
 
 
@@ -100,10 +100,10 @@ def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
     mask = 0
     for card in hole:
         if card & 3 == suit:
-            mask |= 1 << np.int64(card >> 2)
+            mask |= 1 << int(card >> 2)
     for card in board:
         if card & 3 == suit:
-            mask |= 1 << np.int64(card >> 2)
+            mask |= 1 << int(card >> 2)
     return np.int64(FLUSH_STRENGTH[mask])
 
 

@@ -53,8 +53,8 @@ def possible(values: Mapping[str, Value], case_type: CaseType) -> list[str]:
     free = np.array([not any(costs)] if costs else [True, False])
     raises = np.full(len(free), _may_raise(values, case_type.domain))
     preflop = case_type.stage == STREETS[0]
-    legal = legal_solutions(case_type.solutions, free, raises, preflop).any(axis=0)
-    return [name for name, may in zip(case_type.solutions, legal, strict=True) if may]
+    legal = legal_solutions(case_type.solutions, free, raises, preflop)
+    return [name for name, may in zip(case_type.solutions, legal.T, strict=True) if may.any()]
 
 
 def _may_raise(values: Mapping[str, Value], domain: str) -> bool:

@@ -102,7 +102,7 @@ def _mask(board: Any, suit: Any) -> Any:
     mask = 0
     for card in board:
         if card & 3 == suit:
-            mask |= 1 << np.int64(card >> 2)
+            mask |= 1 << int(card >> 2)
     return mask
 
 
@@ -113,7 +113,7 @@ def _own(hole: Any, board: Any) -> Any:
     for card in hole:
         key += _KEYS[card >> 2]
         if card & 3 == board.suit:
-            mask |= 1 << np.int64(card >> 2)
+            mask |= 1 << int(card >> 2)
             held += 1
     return FLUSH_STRENGTH[mask] if held >= 5 else _by_ranks(key, board.cards)
 

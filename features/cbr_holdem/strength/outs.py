@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cbr.jit import njit
 
 #: Chance of each out: 46 cards are unseen on the turn.
@@ -26,8 +24,8 @@ def quick_potential(hole: Any, board: Any) -> Any:
     """The chance of an out to a flush or straight with a hole card in it, or to a top pair."""
     on_board, every = 0, 0
     for card in board:
-        on_board |= 1 << np.int64(card >> 2)
-    every = on_board | 1 << np.int64(hole[0] >> 2) | 1 << np.int64(hole[1] >> 2)
+        on_board |= 1 << int(card >> 2)
+    every = on_board | 1 << int(hole[0] >> 2) | 1 << int(hole[1] >> 2)
     outs = 0.0
     for suit in range(4):
         ours, theirs = 0, 0
@@ -42,7 +40,7 @@ def quick_potential(hole: Any, board: Any) -> Any:
             if _straight(every | 1 << rank) and not _straight(on_board | 1 << rank):
                 outs += 4.0
     for card in hole:
-        rank = np.int64(card >> 2)
+        rank = int(card >> 2)
         if on_board >> rank == 0:
             outs += 3.0 * _PAIR
     return min(1.0, outs * _CARD)

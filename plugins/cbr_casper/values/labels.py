@@ -19,11 +19,11 @@ from cbr import BadValue, Casebase
 from cbr.errors import EmptyStage
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
-from cbr_casper.solutions import legal_solutions, moves_of_solutions
+from cbr_casper.solutions import moves_of_solutions
 from cbr_casper.values.rollouts import rollout_values
 from cbr_casper.values.table_models import TableModels
 from cbr_holdem.chance import key
-from cbr_holdem.situation import BETTING
+from cbr_holdem.situation import BETTING, legal_solutions
 from cbr_holdem.table import FOLD, RAISE
 from cbr_opponents import RAISE_SIZES, Strategies, logged_moves, replay_decisions
 
