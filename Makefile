@@ -61,4 +61,4 @@ docs: .venv/installed
 
 clean:
 	rm -rf .venv build dist htmlcov .coverage *.egg-info $(DEMO)*
-	find cbr features similarity plugins -name '*.nb[ic]' -delete
+	find cbr features similarity plugins \( -name '*.nb[ic]' -o -name compiling.lock \) -delete

@@ -31,6 +31,7 @@ from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.store.casebase import Casebase
 from cbr.store.connection import verify_can_be_made
 from cbr.store.definitions import case_types_of, differences, wished
+from cbr.store.sources import remove_source, same_records
 from cbr.typing import Progress
 from cbr.workers import in_order
 
@@ -201,7 +202,7 @@ class _Writer:
         """Remove what the casebase has of these sources, unless that was done before."""
         if self.replacing and self.appender.base is not None:
             for name in set(sources) - self.replaced:
-                self.report.replaced += self.appender.base.remove_source(name)
+                self.report.replaced += remove_source(self.appender.base, name)
                 self.replaced.add(name)
 
     def marked(self, batch: RecordBatch) -> RecordBatch:
@@ -255,7 +256,7 @@ class _Writer:
             raise EmptyStage(f"nothing to build: {', '.join(map(str, paths))} holds no records")
         if self.appender.base is not None:
             report.notes += _missing(self.appender.base, self.case_types, self.known_only)
-            same = self.appender.base.same_records(self.new_sources)
+            same = same_records(self.appender.base, self.new_sources)
             report.notes += [
                 f"{name} has the same {report.record}s as {other}, so they count twice; if it is "
                 f"an edited copy, remove the casebase and build the right one alone"

@@ -7,6 +7,7 @@ records         case sources, and the records that they read from files
 definitions     stored case types, combined with the functions of plugins
 digest          an order-independent digest of a set of cases
 casebase        Casebase: add cases, read them
+sources         what came from one source, to replace it or find it twice
 decisions       single decisions with situation, solution and outcome
 arrays          a stage as arrays: each distinct feature vector once
 array_reading   reads the cases of a stage into arrays

@@ -53,8 +53,6 @@ from cbr.typing import Ints
 
 #: The most characters of records that are read at a time.
 _MOST_CHARACTERS = 1 << 26
-#: Cases that are removed in one step, as their values are read for the digest.
-_REMOVED_AT_ONCE = 10_000
 Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
 
 
@@ -377,7 +375,7 @@ class Casebase:
             raise CbrError(f"{self.path} {why}") from None
         self._writing = True
 
-    def _verify_writing(self) -> None:
+    def verify_writing(self) -> None:
         """Raise if no transaction is open. Every method that writes calls it before the first
         change."""
         if not self._writing:
@@ -416,7 +414,7 @@ class Casebase:
         ids: Iterable[int | None] | None = None,
     ) -> list[list[Any]]:
         """Insert cases into a table, inside a transaction; returns the columns as written."""
-        self._verify_writing()
+        self.verify_writing()
         columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
         earned = outcomes(outcome)
         names = ["record", "step", *_names(case_type), "solution", "outcome"]
@@ -441,7 +439,7 @@ class Casebase:
         table: str = schema.HIDDEN,
     ) -> None:
         """Add decisions whose private features are not known, inside a transaction."""
-        self._verify_writing()
+        self.verify_writing()
         columns = [open_cells(case_type, name, column) for name, column in features.items()]
         given: list[Iterable[Any]] = [record, step, *columns, solution, outcomes(outcome)]
         names = ["record", "step", *features, "solution", "outcome"]
@@ -463,7 +461,7 @@ class Casebase:
         error: Sequence[float | None] | None = None,
     ) -> None:
         """Store the estimated values of a solution in some cases, inside a transaction."""
-        self._verify_writing()
+        self.verify_writing()
         if solution not in self.case_type(stage).solutions:
             raise NoSuchName("solution", solution, self.case_type(stage).solutions)
         for number, worth in zip(ids, value, strict=True):
@@ -486,7 +484,7 @@ class Casebase:
 
     def put_learned(self, name: str, array: NDArray[Any]) -> None:
         """Store an array that was learned from the cases, inside a transaction."""
-        self._verify_writing()
+        self.verify_writing()
         body = io.BytesIO()
         np.save(body, array, allow_pickle=False)
         schema.create_learned(self.db)
@@ -543,7 +541,7 @@ class Casebase:
 
     def source_number(self, name: str, reader: str) -> int:
         """The number of a source, inside a transaction; a new source is added."""
-        self._verify_writing()
+        self.verify_writing()
         self.db.execute(
             "INSERT OR IGNORE INTO sources (name, reader) VALUES (?, ?)", [name, reader]
         )
@@ -554,7 +552,7 @@ class Casebase:
 
         Entries of the table `skipped` for the same places are removed.
         """
-        self._verify_writing()
+        self.verify_writing()
         first = self._last_record() + 1
         skipped = "SELECT 1 FROM skipped WHERE source = ? LIMIT 1"
         if self.db.execute(skipped, [source]).fetchone():
@@ -591,7 +589,7 @@ class Casebase:
 
     def keep_skipped(self, source: int, skipped: Iterable[tuple[int, Skipped]]) -> None:
         """Store skipped places (by ordinal) with their reasons, inside a transaction."""
-        self._verify_writing()
+        self.verify_writing()
         self.db.conn.executemany(
             "INSERT INTO skipped (source, ordinal, line, reason) VALUES (?, ?, ?, ?)",
             ((source, ordinal, item.line, item.reason) for ordinal, item in skipped),
@@ -614,7 +612,7 @@ class Casebase:
 
     def remove(self, stage: str, ids: Sequence[int]) -> None:
         """Remove cases by number, inside a transaction; their records stay."""
-        self._verify_writing()
+        self.verify_writing()
         case_type, ids = self.case_type(stage), [int(number) for number in ids]
         gone = list(self.cases(stage, ids))
         if len(gone) != len(set(ids)):
@@ -629,54 +627,9 @@ class Casebase:
             self.db.conn.executemany(of_cases, ((stage, number) for number in ids))
         self._count(case_type, -len(gone), -digest.sum_of_rows(case_type, columns))
 
-    def remove_source(self, name: str) -> int:
-        """Remove all that came from a source, inside a transaction: its records, their cases with
-        values, hidden decisions, and what was skipped. Returns how many records it had."""
-        self._verify_writing()
-        row = self.db.execute("SELECT id FROM sources WHERE name = ?", [name]).fetchone()
-        if row is None:
-            return 0
-        of_source = f"record IN (SELECT id FROM {self.records_table} WHERE source = ?)"
-        for stage in self.stages:
-            query = f"SELECT id FROM {quoted(schema.case_table(stage))} WHERE {of_source}"
-            ids = [number for (number,) in self.db.execute(query, row)]
-            for at in range(0, len(ids), _REMOVED_AT_ONCE):
-                self.remove(stage, ids[at : at + _REMOVED_AT_ONCE])
-        if self.has_hidden:
-            self.db.execute(f"DELETE FROM {quoted(schema.HIDDEN)} WHERE {of_source}", row)
-        self.db.execute("DELETE FROM skipped WHERE source = ?", row)
-        removed = self.db.execute(f"DELETE FROM {self.records_table} WHERE source = ?", row)
-        self.db.execute("DELETE FROM sources WHERE id = ?", row)
-        return int(removed.rowcount)
-
-    def same_records(self, names: Iterable[str]) -> dict[str, str]:
-        """Of these new sources, those whose records are all in another one too, with its name."""
-        own = {n: s for s, n in self.db.execute("SELECT name, id FROM sources") if s in set(names)}
-        first = f"SELECT digest FROM {self.records_table} WHERE source = ? LIMIT 1"
-        probes: dict[bytes, list[int]] = {}
-        for number in own:
-            for (mark,) in self.db.execute(first, [number]):
-                probes.setdefault(mark, []).append(number)
-        likely = {
-            (number, other)
-            for other, mark in self.db.execute(f"SELECT source, digest FROM {self.records_table}")
-            for number in probes.get(mark, ())
-            if number != other and not (other in own and other > number)
-        }
-        other_than = (
-            f"SELECT 1 FROM {self.records_table} WHERE source = ? AND digest NOT IN "
-            f"(SELECT digest FROM {self.records_table} WHERE source = ?) LIMIT 1"
-        )
-        called = dict(self.db.execute("SELECT id, name FROM sources").fetchall())
-        return {
-            own[number]: called[other]
-            for number, other in sorted(likely, reverse=True)
-            if self.db.execute(other_than, [number, other]).fetchone() is None
-        }
-
     def redefine(self, case_type: CaseType, digest: str) -> None:
         """Replace the definition of a stage, inside a transaction."""
-        self._verify_writing()
+        self.verify_writing()
         values = {"case_type": case_type.to_json(), "digest": digest}
         self.db.table("stages").update(case_type.stage, values)
         self._define()
