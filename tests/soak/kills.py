@@ -133,7 +133,10 @@ VICTIMS = (
     Victim("export a log", ("export", "hands.db", "--to", "phh", "--out", "hands.phhs"), _hands),
     Victim(
         "evolve by accuracy",
-        ("evolve", "cars.db", "--out", "w.json", "--trials", "60", "--report", "60", *_EVOLVE),
+        (
+            *("evolve", "cars.db", "--out", "w.json", "--trials", "60", "--report", "60", *_EVOLVE),
+            *("--set", "learn=5,duel=120"),
+        ),
         _cars,
         more=("--resume",),
     ),

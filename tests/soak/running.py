@@ -48,20 +48,22 @@ def play(part: str, seed: int, number: int) -> Found:
 def play_apart(part: str, seed: int, number: int, longest: float = LONGEST) -> Found:
     """One piece in a process of its own, whose end by anything but a result is a crash."""
     words = ["--only", part, "--seed", str(seed), "--piece", str(number), "--bare"]
-    process = subprocess.Popen(
-        [sys.executable, str(FOLDER), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # so that what the piece started ends with it
-    )
-    try:
-        out, err = process.communicate(timeout=longest)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        return Found(crashed=[f"it did not end within {longest:g} seconds"])
-    except BaseException:
-        _end(process)
-        raise
+    with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as temporary:
+        process = subprocess.Popen(
+            [sys.executable, str(FOLDER), *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": temporary},  # so that a killed piece leaves nothing
+            start_new_session=True,  # so that what the piece started ends with it
+        )
+        try:
+            out, err = process.communicate(timeout=longest)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return Found(crashed=[f"it did not end within {longest:g} seconds"])
+        except BaseException:
+            _end(process)
+            raise
     try:
         return Found(**json.loads(out.splitlines()[-1]))
     except (IndexError, ValueError, TypeError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,9 @@ def test_pieces_repeat() -> None:
 
 @pytest.mark.long
 def test_what_a_piece_finds_is_told_with_the_way_to_repeat_it(soak: Path) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("soak-*"))
     found = [running.play_apart("moon", 3, number) for number in range(4)]
+    assert set(Path(tempfile.gettempdir()).glob("soak-moon-*")) <= before
     assert found[0] == Found(5, skipped="no moon tonight")
     assert found[1] == Found(7, wrong=["one is two"])
     assert found[2].crashed[0].startswith("the piece ended with code -6")
