@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -222,6 +223,8 @@ class RunFile:
                 [run, number],
             ).fetchall()
             with _undamaged(self.path):
+                if not math.isfinite(seconds):
+                    raise BadValue(f"generation {number} of run {run} took {seconds} seconds")
                 yield read_generation((run, number), best, notes, rows, settings), seconds
 
     def count(self) -> int:

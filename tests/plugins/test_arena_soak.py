@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "soak"))
-
-from matches import TABLES, Level, Reading, level
+from soak.matches import TABLES, Level, Reading, level
 
 
 @pytest.mark.long

@@ -22,7 +22,7 @@ from cbr.workers import executor
 from cbr_arena import Match, play, players_of, write_log
 from cbr_casper import ARENA
 
-TINY = ["--generations", 2, "--hands", 24, "--report", 24]
+TINY = ["--generations", 2, "--hands", 60, "--report", 24]
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 `mutate` changes a casebase at random and tells what it did; `survives` runs the commands on it and
 tells what went wrong, if anything; `soak` does both, a number of times from a seed.
-
-    python tests/soak/casebases.py COUNT SEED
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -28,11 +25,15 @@ import numpy as np
 from cbr.case import CaseType
 from cbr.cli import main
 from cbr.store import digest
+from soak.part import Found
 
 ROOT = Path(__file__).parent.parent.parent
 CARS = ROOT / "tests" / "cars"
 #: Seconds after which a command counts as hanging; compiling for a new machine takes long.
 _PATIENCE = 180
+
+#: Mutations of a piece.
+_PIECE = 40
 
 Mutation = Callable[[sqlite3.Connection, random.Random], str]
 
@@ -504,9 +505,6 @@ def soak(
     return wrong
 
 
-if __name__ == "__main__":
-    times, start = int(sys.argv[1]), int(sys.argv[2])
-    with tempfile.TemporaryDirectory() as temporary:
-        problems = soak(times, start, Path(temporary), lambda line: print(line, flush=True))
-    print(f"{times} mutated casebases, {len(problems)} went wrong")
-    sys.exit(bool(problems))
+def piece(seed: int, number: int, folder: Path) -> Found:
+    """Some mutated casebases."""
+    return Found(_PIECE, crashed=soak(_PIECE, 1_000_003 * seed + number, folder))

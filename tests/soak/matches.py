@@ -1,9 +1,7 @@
-"""Matches for as long as one likes: whether memory, descriptors, files or processes add up.
+"""Matches one after another: whether memory, descriptors, files or processes add up.
 
-    python tests/soak/matches.py 1800 0      # seconds, seed
-
-plays matches of many kinds one after another, in one process as in a long match, and says what
-grew. Whoever goes on with another seed plays other matches.
+They are of many kinds, in one process as in a long match. `SOAK_SECONDS` sets how long a piece
+plays; more shows what grows more slowly.
 """
 
 from __future__ import annotations
@@ -12,11 +10,10 @@ import itertools
 import multiprocessing
 import os
 import random
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -24,6 +21,7 @@ from statistics import median
 from cbr.plugging import Plugins, default_plugins, use_plugins
 from cbr_arena import Match, play, players_of
 from cbr_holdem.table import Game
+from soak.part import Found
 
 #: A bot of each form that is not our own, and one that ends its process now and then.
 GUESTS = """
@@ -53,6 +51,8 @@ class Crash:
             os._exit(1)
         return np.ones(situations.count, np.int64)
 """
+#: Seconds of a piece.
+_SECONDS = float(os.environ.get("SOAK_SECONDS", "20"))
 #: Who sits together; the last ones play in processes of their own.
 TABLES = (
     ["lag", "call"],
@@ -161,17 +161,8 @@ def reading() -> Reading:
     )
 
 
-def main(words: Sequence[str]) -> int:
-    seconds, seed = float(words[0]), int(words[1])
-    # A folder of its own for temporary files, in which nobody else makes any.
-    tempfile.tempdir = tempfile.mkdtemp()
-    found = level(seconds, seed)
-    print(f"{found.rounds:,} rounds, {found.hands:,} hands, {time.process_time():,.0f} s CPU")
-    for one in (found.readings[0], found.readings[len(found.readings) // 2], found.readings[-1]):
-        print(one)
-    print(*(found.grew or ["nothing grew"]), sep="\n")
-    return 1 if found.grew else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def piece(seed: int, number: int, folder: Path) -> Found:
+    """Some rounds of matches, with a folder of its own for temporary files."""
+    tempfile.tempdir = str(folder)
+    found = level(_SECONDS, 1_000_003 * seed + number)
+    return Found(found.hands, wrong=found.grew)

@@ -1,7 +1,5 @@
 """Odds and all-in equities against an independent evaluator (eval7), on random spots.
 
-    python tests/soak/odds.py 100000 1      # so many spots from this seed
-
 Every deal of a spot is counted on both sides, so the results must be the same. Nothing of the
 program is used on the other side: cards are texts, and pots are divided here.
 """
@@ -10,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import eval7
 import numpy as np
@@ -20,6 +18,10 @@ import numpy as np
 from cbr_arena import all_in
 from cbr_holdem.strength import odds as odds_of
 from cbr_holdem.table import FOLDED, PAID, STREET, Game, Table
+from soak.part import Found
+
+#: Spots of a piece.
+_PIECE = 500
 
 RANKS = "23456789TJQKA"
 DECK = [rank + suit for rank in RANKS for suit in "shdc"]
@@ -189,5 +191,10 @@ _SPOTS: dict[str, Callable[[random.Random], None]] = {
     "all-in": _all_in,
 }
 
-if __name__ == "__main__":
-    print(dict(odds(int(sys.argv[1]), int(sys.argv[2]))))
+
+def piece(seed: int, number: int, folder: Path) -> Found:
+    """Some spots of every kind."""
+    try:
+        return Found(odds(_PIECE, 1_000_003 * seed + number).total())
+    except AssertionError as error:
+        return Found(_PIECE, wrong=[f"odds differ from those of eval7: {error}"])

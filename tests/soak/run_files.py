@@ -1,7 +1,4 @@
-"""Mutated run files of `cbr evolve`: each is reported on and continued, or refused in a sentence.
-
-python tests/soak/run_files.py COUNT SEED
-"""
+"""Mutated run files of `cbr evolve`: each is continued and reported, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -9,13 +6,12 @@ import json
 import random
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from casebases import (
+from soak.casebases import (
     CARS,
     bad_text,
     change_schema,
@@ -29,7 +25,10 @@ from casebases import (
     set_column,
     wrong_end,
 )
+from soak.part import Found
 
+#: Mutations of a piece.
+_PIECE = 20
 _QUICK = "--arena accuracy --hands 8 --report 8 --generations 1".split()
 
 
@@ -113,9 +112,6 @@ def soak(
     return wrong
 
 
-if __name__ == "__main__":
-    times, start = int(sys.argv[1]), int(sys.argv[2])
-    with tempfile.TemporaryDirectory() as temporary:
-        problems = soak(times, start, Path(temporary), lambda line: print(line, flush=True))
-    print(f"{times} mutated run files, {len(problems)} went wrong")
-    sys.exit(bool(problems))
+def piece(seed: int, number: int, folder: Path) -> Found:
+    """Some mutated run files."""
+    return Found(_PIECE, crashed=soak(_PIECE, 1_000_003 * seed + number, folder))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import run_files
 
-import casebases
+from soak import casebases, run_files
 
 
 @pytest.mark.long

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from odds import odds
+
+from soak.odds import odds
 
 
 @pytest.mark.long

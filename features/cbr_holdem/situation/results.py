@@ -76,16 +76,15 @@ def _impossible(
     played, paid, back = ends[:, PAYOFF_END] / PARTS, ends[:, PAID_END], _uncalled(ends)
     won, got = played + paid - back, stated + paid - back
     pot = won.sum(axis=1)
-    # The competition has no rake, and shares pots in fractions.
-    fractions = terms[:, ACPC].astype(bool)
-    most = np.where(fractions, 0.0, np.minimum(rake.share * pot, rake.blinds * terms[:, BIG_BLIND]))
+    unraked = terms[:, ACPC].astype(bool)  # the competition has no rake
+    most = np.where(unraked, 0.0, np.minimum(rake.share * pot, rake.blinds * terms[:, BIG_BLIND]))
     none = np.zeros_like(won)
     alike, taken = _compared(_Shares(won, none, none), got)
     allowed = (taken >= -_ROUNDED_SUM) & (taken <= most + _ROUNDED_SUM)
     mucked = (ends[:, KIND_END] == MUCKED).any(axis=1)
     reasons = {}
     for at in np.flatnonzero(~(alike & allowed)).tolist():
-        if allowed[at] and _could_be(ends[at], got[at], bool(fractions[at])):
+        if allowed[at] and _could_be(ends[at], got[at]):
             continue
         there = slice(seats[at])
         reasons[at] = f"the log gives a result of {_list(stated[at, there])}, " + (
@@ -95,7 +94,7 @@ def _impossible(
         )
         if alike[at] and taken[at] > 0:
             reasons[at] += f": a rake of {taken[at]:g} from a pot of {pot[at]:g} " + (
-                "in a game without rake" if fractions[at] else "is more than --rake allows"
+                "in a game without rake" if unraked[at] else "is more than --rake allows"
             )
     return reasons
 
@@ -128,15 +127,10 @@ def _compared(
 # --- odd chips, and cards that were not shown -----------------------------------------------------
 
 
-def _could_be(end: NDArray[np.int64], got: NDArray[np.float64], fractions: bool) -> bool:
+def _could_be(end: NDArray[np.int64], got: NDArray[np.float64]) -> bool:
     """Whether the seats of a hand may have got this, with odd chips to any winner of a pot, and
     with some cards where none were shown."""
-    for shares in _possible(end, got):
-        if fractions:
-            shares.less[:] = shares.more[:] = 0.0
-        if _compared(shares, got[None])[0].all():
-            return True
-    return False
+    return any(_compared(shares, got[None])[0].all() for shares in _possible(end, got))
 
 
 def _possible(end: NDArray[np.int64], got: NDArray[np.float64]) -> Iterator[_Shares]:
