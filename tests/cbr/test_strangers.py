@@ -190,6 +190,21 @@ class TestWriting:
             cars.remove("car", [1])
 
 
+class TestRecords:
+    @pytest.mark.parametrize(
+        ("harm", "says"),
+        [
+            ("UPDATE cases_car SET step = 7 WHERE id = 3", "1 cases of stage 'car' are not in"),
+            ("UPDATE cases_car SET record = 4 WHERE id = 3", "two cases at step 0 of row 4"),
+        ],
+    )
+    def test_what_cannot_be_rebuilt_is_not_sound(self, cbr, cars_db, harm: str, says: str) -> None:
+        tamper(cars_db, harm)
+        answer = cbr("check", cars_db, "--plugin", CARS_PLUGIN)
+        assert (answer.code, says in answer.out) == (1, True), answer
+        assert cbr("rebuild", cars_db, "--plugin", CARS_PLUGIN).code == 2
+
+
 class TestSizes:
     def test_a_count_takes_no_memory(self, cbr, cars_db: Path) -> None:
         tamper(cars_db, "UPDATE stages SET cases = 1000000000")

@@ -420,6 +420,8 @@ def survives(path: Path) -> str | None:
         claims = ("damaged", "cannot be used", "cbr check", "invalid value", "Warning", "encounter")
         if sound and any(claim in err for claim in claims):
             return f"sound, but {' '.join(map(str, words))} says: {err.strip()[-300:]}"
+        if sound and words[0] == "rebuild" and code and "is not loaded" not in err:
+            return f"sound, but it cannot be rebuilt: {err.strip()[-300:]}"
     if sound:
         code, out, err = run("check", path, *plugin)
         if code:
@@ -445,19 +447,26 @@ def _commands(path: Path, sound: bool) -> Iterator[list[object]]:
     stage, case, solution = _example(path)
     holdem = "holdem" in path.name
     query = ["query", path, *(["--stage", stage] if stage else [])]
-    yield [*query, *(["--case", json.dumps(case)] if case else ["--record", "1"])]
+    yield [*query, *(["--case", json.dumps(case, default=str)] if case else ["--record", "1"])]
     yield ["info", path, "--json"]
     if not sound:
         return
     yield [*query, "--record", "1", "--json"]
     if holdem:
         yield ["match", f"cbr:{path}", "call", "--hands", "4"]
-        yield [*query, "--case", json.dumps(case or {}), "--reuse", "worth"]
+        yield [*query, "--case", json.dumps(case or {}, default=str), "--reuse", "worth"]
     yield ["evaluate", path, *(["--stage", stage] if stage else []), "--folds", "3"]
     yield ["learn-weights", path, "--steps", "2", "--out", path.with_suffix(".w.json")]
     yield ["index", path, "--kind", "flat"]
     if case and solution:
-        retained = ["--case", json.dumps(case), "--solution", solution, "--outcome", "1.5"]
+        retained = [
+            "--case",
+            json.dumps(case, default=str),
+            "--solution",
+            solution,
+            "--outcome",
+            "1.5",
+        ]
         yield ["retain", path, *(["--stage", stage] if stage else []), *retained]
     yield ["refine", path, *(["--stage", stage] if stage else [])]
     yield ["export", path, "--to", "phh", "--out", path.with_suffix(".phhs")]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from cbr.building.rows import situate
+from cbr.case import Batch
 from cbr.checks import shown
 from cbr.errors import CbrError, NewerSchema
 from cbr.plugging.guard import one_line
@@ -61,6 +64,7 @@ def _findings(base: Casebase, plugins: Plugins) -> Iterator[str]:
             yield f"{lost} rows of {table} refer to {other} that do not exist"
     yield from _meta(base)
     yield from _changed_records(base)
+    yield from _doubled(base)
     yield from _useless_records(base, plugins)
     yield from cell_findings(base)
     yield from _learned(base)
@@ -113,14 +117,50 @@ def _changed_records(base: Casebase) -> Iterator[str]:
 
 
 def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
-    """Records that no longer turn into situations, if the domain's plugin is loaded."""
+    """Records that no longer turn into situations, and cases that are not among these, if the
+    domain's plugin is loaded: `cbr rebuild` could compute neither again."""
     known = plugins.named("case type")
     if not all(case_type.name in known for case_type in base.case_types):
         return
     types = [as_loaded(case_type, plugins) for case_type in base.case_types]
     for numbers, bodies in base.read_records(2_000):
-        for place, reason in sorted(situate(bodies, types).rejected.items()):
+        situated = situate(bodies, types)
+        for place, reason in sorted(situated.rejected.items()):
             yield f"{base.records[:-1]} {numbers[place]}: {reason}"
+        for stage in base.stages:
+            lost = _places(base, stage, numbers) - _given(situated.batches.get(stage), numbers)
+            if lost:
+                record, step = min(lost)
+                yield (
+                    f"{len(lost)} cases of stage {stage!r} are not in their {base.records}, the "
+                    f"first at step {step} of {base.records[:-1]} {record}"
+                )
+
+
+def _places(base: Casebase, stage: str, records: Sequence[int]) -> set[tuple[int, int]]:
+    """Record and step of the cases of some records."""
+    table = quoted(schema.case_table(stage))
+    query = f"SELECT record, step FROM {table} WHERE record BETWEEN ? AND ?"
+    return {(record, step) for record, step in base.db.execute(query, [records[0], records[-1]])}
+
+
+def _given(batch: Batch | None, records: Sequence[int]) -> set[tuple[int, int]]:
+    """Record and step of the situations that some records turn into."""
+    if batch is None:
+        return set()
+    steps = np.asarray(batch.step).tolist()
+    return {(records[at], step) for at, step in zip(batch.record.tolist(), steps, strict=True)}
+
+
+def _doubled(base: Casebase) -> Iterator[str]:
+    """Cases that are at one step of one record."""
+    for stage in base.stages:
+        query = (
+            f"SELECT record, step FROM {quoted(schema.case_table(stage))} "
+            "WHERE record IS NOT NULL GROUP BY record, step HAVING COUNT(*) > 1 LIMIT 1"
+        )
+        for record, step in base.db.execute(query).fetchall():
+            yield f"stage {stage!r} has two cases at step {step} of {base.records[:-1]} {record}"
 
 
 def _learned(base: Casebase) -> Iterator[str]:
