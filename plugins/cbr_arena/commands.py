@@ -89,8 +89,8 @@ def add(app: typer.Typer) -> None:
 
     app.command(
         "match",
-        epilog="Example: cbr match lag call --hands 20000 --plot match.png, or cbr match "
-        "theirs.py:shy lag --bot-timeout 10",
+        epilog="Example: cbr match lag call --hands 20000 --plot match.png; with a stranger's bot: "
+        "cbr match theirs.py:shy lag --bot-timeout 10",
     )(match)
     app.command("bots", epilog="Example: cbr bots --json")(bots)
     add_acpc(app)
