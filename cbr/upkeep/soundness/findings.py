@@ -123,12 +123,14 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
     if not all(case_type.name in known for case_type in base.case_types):
         return
     types = [as_loaded(case_type, plugins) for case_type in base.case_types]
+    places = {stage: _Places(base, stage) for stage in base.stages}
     for numbers, bodies in base.read_records(2_000):
         situated = situate(bodies, types)
         for place, reason in sorted(situated.rejected.items()):
             yield f"{base.records[:-1]} {numbers[place]}: {reason}"
         for stage in base.stages:
-            lost = _places(base, stage, numbers) - _given(situated.batches.get(stage), numbers)
+            lost = places[stage].until(numbers[-1])
+            lost -= _given(situated.batches.get(stage), numbers)
             if lost:
                 record, step = min(lost)
                 yield (
@@ -137,11 +139,22 @@ def _useless_records(base: Casebase, plugins: Plugins) -> Iterator[str]:
                 )
 
 
-def _places(base: Casebase, stage: str, records: Sequence[int]) -> set[tuple[int, int]]:
-    """Record and step of the cases of some records."""
-    table = quoted(schema.case_table(stage))
-    query = f"SELECT record, step FROM {table} WHERE record BETWEEN ? AND ?"
-    return {(record, step) for record, step in base.db.execute(query, [records[0], records[-1]])}
+class _Places:
+    """Record and step of the cases of a stage, read once, in the order of the records."""
+
+    def __init__(self, base: Casebase, stage: str) -> None:
+        table = quoted(schema.case_table(stage))
+        query = f"SELECT record, step FROM {table} WHERE record IS NOT NULL ORDER BY record"
+        self._rows = iter(base.db.execute(query))
+        self._next: tuple[int, int] | None = next(self._rows, None)
+
+    def until(self, record: int) -> set[tuple[int, int]]:
+        """Those of the records up to this one that were not asked for before."""
+        found = set()
+        while self._next is not None and self._next[0] <= record:
+            found.add(self._next)
+            self._next = next(self._rows, None)
+        return found
 
 
 def _given(batch: Batch | None, records: Sequence[int]) -> set[tuple[int, int]]:
