@@ -10,6 +10,7 @@ from soak.matches import TABLES, Level, Reading, level
 def test_it_is_level() -> None:
     found = level(0, 1)
     assert found.rounds == 5
+    assert type(found.hands) is int  # it is printed as JSON
     assert found.hands >= 5 * 12 * len(TABLES)
     assert not [one for one in found.grew if not one.startswith("files")]  # of other programs
 

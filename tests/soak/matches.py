@@ -124,7 +124,7 @@ def level(seconds: float, seed: int) -> Level:
                 if number >= 5 and time.monotonic() >= end:
                     return found
                 for match in _round(rng, many=seconds > 60):
-                    found.hands += play(match).pots[0]
+                    found.hands += int(play(match).pots[0])
                 found.rounds += 1
                 if number >= 2:  # until then compiled code is loaded, and caches fill
                     found.readings.append(reading())
