@@ -31,6 +31,7 @@ from cbr_holdem.table import (
     HISTORY,
     HOLE,
     LIMIT,
+    MOST_SEATS,
     MOVES,
     PLAYERS,
     RAISE,
@@ -178,6 +179,12 @@ def packed_strength(hole: Any, board: Any, shown: Any, counts: Any) -> Any:
     potential = 0.0
     if shown < 5:
         potential = quick_potential(hole, board[:shown])
+    return as_packed(strength, potential)
+
+
+@njit
+def as_packed(strength: Any, potential: Any) -> Any:
+    """A hand strength after the flop, 0 to 1, and its potential as one packed strength."""
     return np.int64(255.0 * strength) | np.int64(min(255.0, _POTENTIAL_STEPS * potential)) << 8
 
 
@@ -198,9 +205,16 @@ def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
 
 
 @njit
+def strength_space() -> Any:
+    """Arrays for `actor_strength`: `known` [10, 4], and `cards` (hole [2], board [5], counts [3])."""
+    cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
+    return np.full((MOST_SEATS, 4), -1, np.int64), cards
+
+
+@njit
 def actor_strength(r: Any, known: Any, cards: Any) -> Any:
     """The packed strength of the actor's hand. `known` [10, 4] keeps the strengths found before by
-    seat and street, -1 elsewhere; `cards` is working space (see `simulation.Workspace`)."""
+    seat and street, -1 elsewhere; `cards` is working space (see `strength_space`)."""
     seat, street = r[ACTOR], r[STREET]
     if known[seat, street] < 0:
         hole, board, counts = cards

@@ -2,7 +2,11 @@
 
 Trees are oblivious, as CatBoost's: all nodes of one level compare the same feature with the same
 cut. A leaf is then found without branches, and a sum of many trees is quick enough for simulated
-play. Each leaf has a number for every move, which is added to the logarithm of the move's chance.
+play. Each leaf has a number for every move, which is added to the logarithm of the move's chance:
+one tree serves all moves, where a library with a tree for each move would need as many times more.
+
+Each tree is fitted to a random part of the decisions (Friedman 2002), so that the time of a tree
+does not grow with the length of the log.
 """
 
 from __future__ import annotations
@@ -22,7 +26,11 @@ DEPTH, _RATE = 5, 0.2
 #: Regularisation: curvature added to that of each leaf, which shrinks it towards 0.
 _SHRINKAGE = 20.0
 #: Fitting stops after this number of trees without an improvement of the held-out loss.
-_PATIENCE = 8
+_PATIENCE = 20
+#: Most classes of values of a feature between which cuts are tried.
+_BINS = 64
+#: Most decisions that one tree is fitted to.
+_ROWS = 60_000
 
 
 class Trees(NamedTuple):
@@ -34,25 +42,42 @@ class Trees(NamedTuple):
     leaf: Floats
 
 
-def fit(features: Bytes, move: Ints, start: Floats, held: NDArray[np.bool_], most: int) -> Trees:
+def fit(
+    features: Bytes,
+    move: Ints,
+    start: Floats,
+    held: NDArray[np.bool_],
+    most: int,
+    rate: float = _RATE,
+) -> Trees:
     """Trees for decisions with `features` [n, f] and moves [n], boosted from the logarithms of
     chances `start` [n, moves]: at most `most`, and as many as predict the `held`-out decisions [n]
-    best."""
+    best. Same decisions, same trees."""
     moves = start.shape[1]
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     log = start.copy()
     found: list[tuple[Bytes, Bytes, Floats]] = []
     best, kept = log_loss(log[tested], move[tested]), 0
-    mine, bins = np.ascontiguousarray(features[learned]), int(features.max(initial=0)) + 1
+    cuts = [_cuts(features[learned, which]) for which in range(features.shape[1])]
+    binned = np.empty((features.shape[1], len(features)), np.uint8)
+    for which, cut in enumerate(cuts):
+        binned[which] = np.searchsorted(cut, features[:, which])
+    chance = np.random.default_rng(0)
     while len(found) < most and len(found) < kept + _PATIENCE:
-        now = log[learned]
-        gradient, curve = _derivatives(now, move[learned])
+        some = learned
+        if len(some) > _ROWS:
+            some = np.sort(chance.choice(some, _ROWS, replace=False))
+        gradient, curve = _derivatives(log[some], move[some])
         feature, cut = np.zeros(DEPTH, np.uint8), np.zeros(DEPTH, np.uint8)
-        _grow(mine, gradient, curve, bins, feature, cut)
+        mine = binned[:, some]
+        place = np.zeros(len(some), np.int64)
+        _grow(mine, gradient, curve, feature, cut, place)
         leaf = np.zeros((1 << DEPTH, moves))
-        _fill(mine, gradient, curve, feature, cut, leaf)
-        _add(features, feature, cut, leaf, log)
-        found.append((feature, cut, leaf))
+        _fill(place, gradient, curve, rate, leaf)
+        _add(binned, feature, cut, leaf, log)
+        # From bins to values: above the greatest value of the bin.
+        value = np.array([cuts[f][c] for f, c in zip(feature, cut, strict=True)], np.uint8)
+        found.append((feature, value, leaf))
         loss = log_loss(log[tested], move[tested])
         if loss < best - 1e-6:
             best, kept = loss, len(found)
@@ -67,8 +92,9 @@ def refined(trees: Trees, features: Bytes, start: Floats) -> Floats:
     """The logarithms of chances `start` [n, moves] of decisions with `features` [n, f] after trees;
     the chances are not normalised."""
     log = start.copy()
+    columns = np.ascontiguousarray(features.T)
     for feature, cut, leaf in zip(*trees, strict=True):
-        _add(features, feature, cut, leaf, log)
+        _add(columns, feature, cut, leaf, log)
     return log
 
 
@@ -82,6 +108,15 @@ def log_loss(log: Floats, move: Ints) -> float:
     return float((total - log[np.arange(len(move)), move]).mean())
 
 
+def _cuts(values: Bytes) -> Bytes:
+    """Values of a feature, ascending, between which cuts are tried: all of them if they are few,
+    else quantiles."""
+    different = np.unique(values)
+    if len(different) > _BINS:
+        different = np.unique(np.quantile(values, np.linspace(0, 1, _BINS), method="lower"))
+    return different.astype(np.uint8)[:-1] if len(different) > 1 else different.astype(np.uint8)
+
+
 def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
     """Gradient of the log-likelihood and its curvature, [n, moves] each."""
     chances = np.exp(log - log.max(axis=1, keepdims=True))
@@ -92,18 +127,21 @@ def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
 
 
 @njit
-def _grow(features: Any, gradient: Any, curve: Any, bins: Any, feature: Any, cut: Any) -> None:
-    """Choose feature and cut of each level of a tree, those with the largest gain."""
-    n, count = features.shape
+def _grow(binned: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf: Any) -> None:
+    """Choose feature and cut of each level of a tree, those with the largest gain; `leaf` [n]
+    becomes the leaf of each decision."""
+    count, n = binned.shape
     moves = gradient.shape[1]
-    leaf = np.zeros(n, np.int64)
     for level in range(DEPTH):
         leaves = 1 << level
         best = -1.0
         for which in range(count):
+            bins = int(binned[which].max()) + 1
+            if bins == 1:
+                continue
             sums = np.zeros((leaves, bins, 2 * moves))
             for i in range(n):
-                cell = sums[leaf[i], features[i, which]]
+                cell = sums[leaf[i], binned[which, i]]
                 for m in range(moves):
                     cell[m] += gradient[i, m]
                     cell[moves + m] += curve[i, m]
@@ -125,7 +163,7 @@ def _grow(features: Any, gradient: Any, curve: Any, bins: Any, feature: Any, cut
                 if gain[b] > best:
                     best, feature[level], cut[level] = gain[b], which, b
         for i in range(n):
-            leaf[i] |= np.int64(features[i, feature[level]] > cut[level]) << level
+            leaf[i] |= np.int64(binned[feature[level], i] > cut[level]) << level
 
 
 @njit
@@ -138,18 +176,20 @@ def leaf_of(features: Any, feature: Any, cut: Any) -> Any:
 
 
 @njit
-def _fill(features: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf: Any) -> None:
+def _fill(place: Any, gradient: Any, curve: Any, rate: Any, leaf: Any) -> None:
     """Fill in what the leaves add to the logarithms of chances: a Newton step."""
     weight = np.zeros_like(leaf)
-    for i in range(len(features)):
-        at = leaf_of(features[i], feature, cut)
-        leaf[at] += gradient[i]
-        weight[at] += curve[i]
-    leaf *= _RATE / (weight + _SHRINKAGE)
+    for i in range(len(place)):
+        leaf[place[i]] += gradient[i]
+        weight[place[i]] += curve[i]
+    leaf *= rate / (weight + _SHRINKAGE)
 
 
 @njit
-def _add(features: Any, feature: Any, cut: Any, leaf: Any, log: Any) -> None:
-    """Add a tree to the logarithms of chances [n, moves]."""
-    for i in range(len(features)):
-        log[i] += leaf[leaf_of(features[i], feature, cut)]
+def _add(columns: Any, feature: Any, cut: Any, leaf: Any, log: Any) -> None:
+    """Add a tree to the logarithms of chances [n, moves]; `columns` [f, n]."""
+    for i in range(len(log)):
+        at = 0
+        for level in range(DEPTH):
+            at |= int(columns[feature[level], i] > cut[level]) << level
+        log[i] += leaf[at]

@@ -1,7 +1,10 @@
-"""Features of a decision that boosted trees split on: the betting, and the player's hand.
+"""Features of a decision that boosted trees split on: the betting, the board, the player's hand.
 
-They contain more than the cell of the abstraction: the exact hand, pot odds, who is yet to act.
-Each is one byte. Stored trees refer to features by number, so numbers and scales must not change.
+They contain more than the cell of the abstraction: the exact hand, pot odds, who is yet to act, the
+betting on earlier streets, the texture of the board (van der Kleij, appendix B). Each is one byte.
+Stored trees refer to features by number, so numbers and scales must not change.
+
+Features of the hand are 0 where the cards are unknown; trees for unknown cards do not use them.
 """
 
 from __future__ import annotations
@@ -18,17 +21,27 @@ from cbr_holdem.table import (
     ACTOR,
     BET,
     BET_SIZES,
+    BIG_BLIND,
+    BOARD,
+    BOARD_CARDS,
+    CALL,
+    FOLD,
     FOLDED,
+    HISTORY,
     LIMIT,
+    MOVES,
     PAID,
     PENDING,
     PLAYERS,
+    POST,
+    RAISE,
     RAISES,
     SEATS,
     STACK,
     STREET,
     pot_of,
     to_call,
+    unpacked,
 )
 
 #: Columns of `decision_features`. Three mean something else before the flop than after it.
@@ -46,7 +59,37 @@ F_PAIR_SUITED = F_PAID = 10  # 2 a pair, 1 suited; half small bets paid in the h
 F_POSITION = 11  # the seat, in ninths of the table
 F_BET = 12  # half small bets paid on this street
 F_STACK_TO_POT = 13  # log2(1 + stack / pot), in sixteenths; 0 in limit
-FEATURES = F_STACK_TO_POT + 1
+# Of the betting so far:
+F_SEATS = 14  # players dealt in
+F_ACTED = 15  # players who acted since the last raise of this street
+F_CALLERS = 16  # opponents who called since then
+F_LATER = 17  # opponents still in who act after the player on later streets
+F_BEHIND = 18  # the last raiser acts 1 after, 2 before the player on later streets; 0 nobody or own
+F_EFFECTIVE = 19  # log2(1 + effective stack / pot), in sixteenths
+F_BETS = 20  # three columns: raises before the flop, on the flop, on the turn
+F_LED = 23  # streets whose last raise was the player's: 1 preflop + 2 flop + 4 turn
+F_OWN_NOW = 24  # the player's last move on this street: 0 none, 1 check, 2 call, 3 raise
+F_OWN_BEFORE = 25  # and on the street before
+F_RAISE_SIZE = 26  # the last raise of this street by pot: 32 + 8 log2(by / pot before it); 0 none
+F_RAISE_BEFORE = 27  # the last raise of the street before
+F_CALL_BLINDS = 28  # log2(1 + call / big blind), in sixteenths
+F_STACK_BLINDS = 29  # log2(1 + stack / big blind), in sixteenths
+F_CHECKS = 30  # checks on this street
+F_LEADER = 31  # who raised last on the street before: 0 nobody, 1 player, 2 checked now, 3 to act
+F_OPPONENT_RAISES = 32  # raises of opponents in the hand
+F_ALL_IN = 33  # opponents still in without chips
+F_INVESTED = 34  # paid / (paid + stack), in 1/200
+F_LAST_SIZE = 35  # the player's own last raise in the hand, as F_RAISE_SIZE
+# Of the board:
+F_HIGHEST = 36  # rank of the highest card
+F_AVERAGE = 37  # mean rank, in tenths
+F_SAME_SUIT = 38  # most cards of one suit
+F_SAME_RANK = 39  # most cards of one rank
+F_HIGH_CARDS = 40  # different ranks from jack up
+F_STRAIGHTS = 41  # runs of five ranks of which the board has three or more
+F_LAST_CARD = 42  # rank of the last card
+F_LAST_NEW = 43  # the last card: 1 the highest + 2 pairs the board + 4 third of its suit
+FEATURES = F_LAST_NEW + 1
 
 
 def _preflop_cards() -> NDArray[np.int64]:
@@ -66,28 +109,172 @@ _CARDS = _preflop_cards()
 @njit
 def decision_features(r: Any, terms: Any, raiser: Any, strength: Any, out: Any) -> None:
     """Features of the decision at a table, into `out` uint8 [FEATURES]; `raiser` is the seat of the
-    last raise or -1, `strength` the packed strength of the actor's hand."""
+    last raise or -1, `strength` the packed strength of the actor's hand, -1 if it is unknown."""
     seat, street, n = r[ACTOR], r[STREET], r[PLAYERS] - 1
     call, pot, small = to_call(r), pot_of(r), terms[BET_SIZES]
-    waiting = 0
-    for other in range(r[SEATS]):
-        waiting += other != seat and (r[PENDING] & ~r[FOLDED]) >> other & 1
     out[F_RAISES] = min(r[RAISES], 255)
     out[F_PRICE] = min(255, 4 * call // terms[BET_SIZES + street])
     out[F_OPPONENTS] = n
     out[F_LAST_RAISER] = 0 if raiser < 0 else (2 if raiser == seat else 1)
     out[F_POT] = min(255.0, 6.0 * np.log2(2.0 * pot / small))
     out[F_POT_ODDS] = 200.0 * call / (call + pot)
-    out[F_YET_TO_ACT] = waiting
+    out[F_POSITION] = 9 * seat // r[SEATS]
+    out[F_BET] = min(255, 2 * r[BET + seat] // small)
+    out[F_PAID] = min(255, 2 * r[PAID + seat] // small)
+    out[F_STACK_TO_POT] = 0
+    if not terms[LIMIT]:
+        out[F_STACK_TO_POT] = _logarithm(r[STACK + seat], pot)
+    _opponents(r, raiser, pot, out)
+    _history(r, terms, out)
+    _board(r, out)
+    hand_features(street, n, strength, out)
+
+
+@njit
+def hand_features(street: Any, opponents: Any, strength: Any, out: Any) -> None:
+    """The features of the hand alone, by its packed strength; -1 leaves them 0."""
+    if strength < 0:
+        out[F_STRENGTH] = out[F_POTENTIAL] = out[F_FIELD_STRENGTH] = 0
+        if street == 0:
+            out[F_PAIR_SUITED] = 0
+        return
     out[F_STRENGTH] = strength & 255
     if street == 0:
         out[F_HIGH_RANK], out[F_LOW_RANK], out[F_PAIR_SUITED] = _CARDS[strength]
     else:
         out[F_POTENTIAL] = strength >> 8
-        out[F_FIELD_STRENGTH] = 255.0 * ((strength & 255) / 255.0) ** n
-        out[F_PAID] = min(255, 2 * r[PAID + seat] // small)
-    out[F_POSITION] = 9 * seat // r[SEATS]
-    out[F_BET] = min(255, 2 * r[BET + seat] // small)
-    out[F_STACK_TO_POT] = 0
-    if not terms[LIMIT]:
-        out[F_STACK_TO_POT] = min(255.0, 16.0 * np.log2(1.0 + r[STACK + seat] / pot))
+        out[F_FIELD_STRENGTH] = 255.0 * ((strength & 255) / 255.0) ** opponents
+
+
+@njit
+def _logarithm(amount: Any, of: Any) -> Any:
+    return min(255.0, 16.0 * np.log2(1.0 + amount / of))
+
+
+@njit
+def _opponents(r: Any, raiser: Any, pot: Any, out: Any) -> None:
+    """Who is still in, where they sit, and their stacks."""
+    seat = r[ACTOR]
+    waiting, later, broke = 0, 0, 0
+    deepest = np.int64(0)
+    for other in range(r[SEATS]):
+        if other != seat and not r[FOLDED] >> other & 1:
+            waiting += r[PENDING] >> other & 1
+            later += other > seat
+            broke += r[STACK + other] == 0
+            deepest = max(deepest, r[STACK + other] + r[BET + other])
+    out[F_YET_TO_ACT] = waiting
+    out[F_SEATS] = r[SEATS]
+    out[F_LATER] = later
+    out[F_BEHIND] = 0 if raiser < 0 or raiser == seat else (1 if raiser > seat else 2)
+    out[F_ALL_IN] = broke
+    effective = min(r[STACK + seat], max(np.int64(0), deepest - r[BET + seat]))
+    out[F_EFFECTIVE] = _logarithm(effective, pot)
+    out[F_INVESTED] = 200.0 * r[PAID + seat] / (r[PAID + seat] + r[STACK + seat])
+
+
+@njit
+def _size(by: Any, pot: Any) -> Any:
+    """A raise by so many chips into a pot, on a scale of eighths of a doubling."""
+    return max(1.0, min(255.0, 32.0 + 8.0 * np.log2(by / pot)))
+
+
+@njit
+def _history(r: Any, terms: Any, out: Any) -> None:
+    """What was done on this street and those before."""
+    seat, street = r[ACTOR], r[STREET]
+    for column in range(F_BETS, F_LED + 1):
+        out[column] = 0
+    acted, callers, checks, own_now, own_before, raises = 0, 0, 0, 0, 0, 0
+    size, size_before, own_size = 0.0, 0.0, 0.0
+    leader, checked, led = -1, 0, 0
+    pot, top, when = np.int64(0), np.int64(0), 0
+    for other in range(r[SEATS]):
+        pot += max(np.int64(0), r[POST + other])
+        top = max(top, r[POST + other])
+    for m in range(r[MOVES]):
+        on, who, kind, amount = unpacked(r[HISTORY + m])
+        if on != when:
+            when, top = on, np.int64(0)
+        done = 1
+        if kind == RAISE:
+            done = 3
+            by = _size(max(amount - top, 1), max(pot, 1))
+            if on < 3:
+                out[F_BETS + on] = min(255, out[F_BETS + on] + 1)
+                led = led & ~(1 << on) | (who == seat) << on
+            if on == street:
+                acted, callers, size = 0, 0, by
+            elif on == street - 1:
+                leader, size_before = who, by
+            if who == seat:
+                own_size = by
+            else:
+                raises += 1
+            pot += max(amount - top, 1)  # near enough for a size
+            top = amount
+        else:
+            if kind == CALL and amount > 0:
+                done = 2
+            pot += amount if kind == CALL else 0
+            if on == street:
+                acted += 1
+                if kind == CALL:
+                    callers += who != seat and amount > 0
+                    checks += amount == 0
+                    checked |= (amount == 0) << who
+        if who == seat and kind != FOLD:
+            if on == street:
+                own_now = done
+            elif on == street - 1:
+                own_before = done
+    out[F_LED] = led
+    out[F_ACTED], out[F_CALLERS], out[F_CHECKS] = acted, callers, checks
+    out[F_OWN_NOW], out[F_OWN_BEFORE] = own_now, own_before
+    out[F_RAISE_SIZE], out[F_RAISE_BEFORE], out[F_LAST_SIZE] = size, size_before, own_size
+    out[F_CALL_BLINDS] = _logarithm(to_call(r), terms[BIG_BLIND])
+    out[F_STACK_BLINDS] = _logarithm(r[STACK + seat], terms[BIG_BLIND])
+    out[F_OPPONENT_RAISES] = min(255, raises)
+    out[F_LEADER] = 0
+    if leader >= 0:
+        out[F_LEADER] = 1 if leader == seat else (2 if checked >> leader & 1 else 3)
+
+
+@njit
+def _board(r: Any, out: Any) -> None:
+    """The texture of the board."""
+    shown = BOARD_CARDS[r[STREET]]
+    for column in range(F_HIGHEST, F_LAST_NEW + 1):
+        out[column] = 0
+    if shown == 0:
+        return
+    suits, ranks, total, mask, before = np.int64(0), np.int64(0), 0, 0, 0
+    for place in range(shown):
+        card = r[BOARD + place]
+        suits += np.int64(1) << 4 * (card & 3)
+        ranks += np.int64(1) << 4 * (card >> 2)
+        total += card >> 2
+        before = mask
+        mask |= 1 << (card >> 2)
+    last = r[BOARD + shown - 1]
+    rank = last >> 2
+    same_suit, same_rank, high, highest = 0, 0, 0, 0
+    for suit in range(4):
+        same_suit = max(same_suit, suits >> 4 * suit & 15)
+    for one in range(13):
+        same_rank = max(same_rank, ranks >> 4 * one & 15)
+        if mask >> one & 1:
+            highest = one
+            high += one >= 9
+    low = mask << 1 | mask >> 12 & 1
+    runs = 0
+    for start in range(10):
+        window = low >> start & 31
+        runs += (window & 1) + (window >> 1 & 1) + (window >> 2 & 1) + (window >> 3 & 1) + (
+            window >> 4 & 1
+        ) >= 3
+    out[F_HIGHEST], out[F_AVERAGE] = highest, 10 * total // shown
+    out[F_SAME_SUIT], out[F_SAME_RANK], out[F_HIGH_CARDS] = same_suit, same_rank, high
+    out[F_STRAIGHTS], out[F_LAST_CARD] = runs, rank
+    third = suits >> 4 * (last & 3) & 15 == 3
+    out[F_LAST_NEW] = (before >> rank == 0) + 2 * (ranks >> 4 * rank & 15 >= 2) + 4 * third

@@ -1,8 +1,13 @@
-"""The opponent model: the chance of each move, given the table and the player's hand.
+"""The array form of an opponent model, and the chance of each move by it as compiled code.
 
 Chances start from the move frequencies of the abstraction's cell, which boosted trees then refine
-by features of the decision. A best response to frequencies alone would exploit weaknesses that the
-players do not have, because their play depends on more than the cell.
+by features of the decision, of the hand, and of what was seen of the player. Every model that
+compiled roll-outs and search can read has this one form, so they need no branch for each kind of
+model. A best response to frequencies alone would exploit weaknesses that the players do not have,
+because their play depends on more than the cell.
+
+The chances of one decision with many hands share most of the work: `begin_decision` does what does
+not depend on the hand, `hand_chances` the rest.
 """
 
 from __future__ import annotations
@@ -15,49 +20,115 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Floats
-from cbr_holdem.table import STREET
+from cbr_holdem.table import ACTOR, MOST_SEATS, PLAYERS, STREET
 from cbr_opponents.abstraction import (
+    class_shares,
     context_given_raiser,
     hand_class,
     last_to_raise,
     shifted_strengths,
+    strength_space,
 )
-from cbr_opponents.boosting import DEPTH, Trees, leaf_of
-from cbr_opponents.decision_features import decision_features
+from cbr_opponents.boosting import DEPTH, Trees
+from cbr_opponents.decision_features import (
+    F_FIELD_STRENGTH,
+    F_PAIR_SUITED,
+    F_POTENTIAL,
+    F_STRENGTH,
+    FEATURES,
+    decision_features,
+    hand_features,
+)
+from cbr_opponents.profiles import PROFILE, RAISER, raiser_features
 from cbr_opponents.tilts import Tilt, tilt_raises
 
 Bytes = NDArray[np.uint8]
+
+#: Bytes of a decision: its features, those of the player's profile, those of the last raiser's.
+COLUMNS = FEATURES + PROFILE + RAISER
+_OF_HAND = (F_STRENGTH, F_POTENTIAL, F_FIELD_STRENGTH)
 
 
 class OpponentModel(NamedTuple):
     """How a player, or the players of a log, act.
 
-    `grid` [4, CONTEXTS, CLASSES, moves] are chances by cell. The first `trees` [4] boosted trees of
-    each street refine them: `feature` and `cut` [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH,
-    moves] as in `Trees`. Players treat a strength as `shifted` [2, 256] says; then a share
-    `calls_raised` of their calls are raises, and `raises_called` of their raises are calls.
+    `grid` [4, CONTEXTS, CLASSES, moves] are chances by cell, and `average` [4, CONTEXTS, moves]
+    those where the cards are unknown; `support` [4, CONTEXTS] is the number of decisions that they
+    rest on. The first `trees` [4] boosted trees of each street refine them: `feature` and `cut`
+    [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH, moves] as in `Trees`. The first `public` [4] of
+    these count where the cards are unknown too. Trees without a feature of the hand come first,
+    `plain` [4] of them; in the others such features are the last levels, after `shared` [4, trees]
+    levels that do not depend on the hand. `stranger` [PROFILE] is the profile of a player who was
+    not seen before.
+
+    Players treat a strength as `shifted` [2, 256] says; then a share `calls_raised` of their calls
+    are raises, and `raises_called` of their raises are calls.
     """
 
     grid: Floats
+    average: Floats
+    support: Floats
     feature: Bytes
     cut: Bytes
     leaf: NDArray[np.float32]
     trees: NDArray[np.int64]
+    public: NDArray[np.int64]
+    plain: NDArray[np.int64]
+    shared: NDArray[np.int64]
+    stranger: Bytes
     shifted: Bytes
     calls_raised: float
     raises_called: float
 
     @classmethod
-    def of(cls, grid: Floats, trees: Sequence[Trees] = ()) -> OpponentModel:
-        """A model without a tilt, from frequencies and the trees of each street."""
-        most = max((len(one.feature) for one in trees), default=0)
+    def of(
+        cls,
+        grid: Floats,
+        trees: Sequence[Trees] = (),
+        public: Sequence[Trees] = (),
+        average: Floats | None = None,
+        support: Floats | None = None,
+        stranger: Bytes | None = None,
+    ) -> OpponentModel:
+        """A model without a tilt, from frequencies, the trees of each street, and before them the
+        `public` ones, which have no features of hands. By default the average is that of all hands,
+        as if each were equally likely."""
+        none = Trees(*np.zeros((2, 0, DEPTH), np.uint8), np.zeros((0, 1 << DEPTH, grid.shape[-1])))
+        together = [
+            _arranged(street, one, two)
+            for street, (one, two) in enumerate(
+                zip(public or [none] * 4, trees or [none] * 4, strict=True)
+            )
+        ]
+        most = max(len(one.feature) for one, _ in together)
         feature, cut = np.zeros((2, 4, most, DEPTH), np.uint8)
         leaf = np.zeros((4, most, 1 << DEPTH, grid.shape[-1]), np.float32)
-        count = np.zeros(4, np.int64)
-        for street, one in enumerate(trees):
+        shared = np.zeros((4, most), np.int64)
+        count, plain = np.zeros((2, 4), np.int64)
+        for street, (one, levels) in enumerate(together):
             count[street] = n = len(one.feature)
             feature[street, :n], cut[street, :n], leaf[street, :n] = one
-        return cls(grid, feature, cut, leaf, count, shifted_strengths(1.0), 0.0, 0.0)
+            shared[street, :n] = levels
+            plain[street] = (levels == DEPTH).sum()
+        if average is None:
+            shares = np.stack([class_shares(street) for street in range(4)])
+            average = np.einsum("sc,sxcm->sxm", shares, grid)
+        return cls(
+            grid,
+            average,
+            np.zeros(grid.shape[:2]) if support is None else support,
+            feature,
+            cut,
+            leaf,
+            count,
+            np.array([len(one.feature) for one in public or [none] * 4], np.int64),
+            plain,
+            shared,
+            np.zeros(PROFILE, np.uint8) if stranger is None else stranger,
+            shifted_strengths(1.0),
+            0.0,
+            0.0,
+        )
 
     def trees_of(self, street: int) -> Trees:
         """The trees of a street."""
@@ -67,7 +138,8 @@ class OpponentModel(NamedTuple):
 
     def without_trees(self) -> OpponentModel:
         """The same players by the frequencies of the grid alone."""
-        return self._replace(trees=np.zeros_like(self.trees))
+        none = np.zeros_like(self.trees)
+        return self._replace(trees=none, public=none, plain=none)
 
     def tilted(self, tilt: Tilt) -> OpponentModel:
         """The same players with a tilt."""
@@ -78,28 +150,177 @@ class OpponentModel(NamedTuple):
         )
 
 
+def is_of_hand(street: int, feature: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether features, by number, depend on the player's hand on a street."""
+    return np.isin(feature, [*_OF_HAND, *([F_PAIR_SUITED] if street == 0 else [])])
+
+
+def _arranged(street: int, public: Trees, trees: Trees) -> tuple[Trees, NDArray[np.int64]]:
+    """Trees in the order of `OpponentModel`, and the levels of each that do not depend on a hand."""
+    feature, cut = (np.concatenate(both) for both in zip(public[:2], trees[:2], strict=True))
+    leaf = np.concatenate([public.leaf, trees.leaf])
+    of_hand = is_of_hand(street, feature)
+    # Levels of the hand go last; the bits of the leaves' numbers follow.
+    levels = np.argsort(of_hand, axis=1, kind="stable")
+    number = np.arange(1 << DEPTH)
+    was = np.zeros((len(levels), 1 << DEPTH), np.int64)
+    for place in range(DEPTH):
+        was |= (number >> place & 1) << levels[:, place, None]
+    feature, cut = (np.take_along_axis(part, levels, 1) for part in (feature, cut))
+    leaf = np.take_along_axis(leaf, was[:, :, None], 1)
+    shared = DEPTH - of_hand.sum(axis=1)
+    order = np.argsort(shared < DEPTH, kind="stable")
+    return Trees(feature[order], cut[order], leaf[order]), shared[order]
+
+
+class Workspace(NamedTuple):
+    """Arrays that compiled code reuses for the decisions of one table after the other.
+
+    Packed strengths `known` by seat and street [10, 4] (-1: not computed), and `cards` (hole [2],
+    board [5] and counts [3]) to compute them with. `profiles` uint8 [10, PROFILE] of the seats. Of
+    one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `sums` [2,
+    moves] of the trees without features of the hand (for unknown cards, for known ones), the part
+    `leaf` [trees] of the leaves' numbers that is known without the hand, and `chances` [moves].
+    """
+
+    known: Any
+    cards: Any
+    profiles: Any
+    features: Any
+    place: Any
+    sums: Any
+    leaf: Any
+    chances: Any
+
+
 @njit
-def move_chances(
-    r: Any, terms: Any, strength: Any, model: OpponentModel, features: Any, out: Any
-) -> None:
-    """The chance of each move of the actor with a hand of this packed strength, into `out` [moves];
-    `features` uint8 [FEATURES] is working space."""
+def workspace(model: OpponentModel) -> Any:
+    """A `Workspace` for a model, with strangers in all seats."""
+    known, cards = strength_space()
+    profiles = np.empty((MOST_SEATS, PROFILE), np.uint8)
+    profiles[:] = model.stranger
+    moves = model.grid.shape[3]
+    return Workspace(
+        known,
+        cards,
+        profiles,
+        np.zeros(COLUMNS, np.uint8),
+        np.zeros(3, np.int64),
+        np.zeros((2, moves)),
+        np.zeros(model.feature.shape[1], np.int64),
+        np.empty(moves),
+    )
+
+
+@njit
+def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -> None:
+    """Compute what the chances of the actor's moves do not need its hand for."""
     street, raiser = r[STREET], last_to_raise(r)
-    strength = np.int64(model.shifted[min(street, 1), strength & 255]) | strength & ~255
-    cell = model.grid[street, context_given_raiser(r, terms, raiser), hand_class(street, strength)]
-    moves = len(out)
-    out[:] = 0.0
+    space.place[0], space.place[1] = street, context_given_raiser(r, terms, raiser)
+    space.place[2] = r[PLAYERS] - 1
     if model.trees[street]:
-        decision_features(r, terms, raiser, strength, features)
-        for tree in range(model.trees[street]):
-            at = leaf_of(features, model.feature[street, tree], model.cut[street, tree])
+        features = space.features
+        decision_features(r, terms, raiser, np.int64(-1), features)
+        features[FEATURES : FEATURES + PROFILE] = space.profiles[r[ACTOR]]
+        if raiser >= 0:
+            raiser_features(space.profiles[raiser], features[FEATURES + PROFILE :])
+        else:
+            features[FEATURES + PROFILE :] = 0
+    _begin_trees(model, space)
+
+
+@njit
+def _begin_trees(model: OpponentModel, space: Workspace) -> None:
+    """Add up trees without the hand, and begin the leaves of those with it, by the features."""
+    street, moves = space.place[0], len(space.chances)
+    features, sums = space.features, space.sums
+    sums[:] = 0.0
+    for tree in range(model.trees[street]):
+        feature, cut = model.feature[street, tree], model.cut[street, tree]
+        at = 0
+        for level in range(model.shared[street, tree]):
+            at |= int(features[feature[level]] > cut[level]) << level
+        if tree >= model.plain[street]:
+            space.leaf[tree] = at
+        else:
             for move in range(moves):
-                out[move] += model.leaf[street, tree, at, move]
-    total = 0.0
-    for move in range(moves):
-        out[move] = cell[move] * np.exp(out[move])
-        total += out[move]
-    for move in range(moves):
-        out[move] /= total
+                sums[1, move] += model.leaf[street, tree, at, move]
+        if tree + 1 == model.public[street]:
+            sums[0] = sums[1]
+
+
+@njit
+def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
+    """The chance of each move with a hand of this packed strength, into `space.chances`, after
+    `begin_decision`; -1 stands for unknown cards."""
+    street, at, opponents = space.place
+    out, moves = space.chances, len(space.chances)
+    if strength < 0:
+        _shares(model.average[street, at], space.sums[0], out)
+    else:
+        strength = np.int64(model.shifted[min(street, 1), strength & 255]) | strength & ~255
+        cell = model.grid[street, at, hand_class(street, strength)]
+        for move in range(moves):
+            out[move] = space.sums[1, move]
+        if model.trees[street] > model.plain[street]:
+            features = space.features
+            hand_features(street, opponents, strength, features)
+            for tree in range(model.plain[street], model.trees[street]):
+                feature, cut = model.feature[street, tree], model.cut[street, tree]
+                leaf = space.leaf[tree]
+                for level in range(model.shared[street, tree], DEPTH):
+                    leaf |= int(features[feature[level]] > cut[level]) << level
+                for move in range(moves):
+                    out[move] += model.leaf[street, tree, leaf, move]
+        _shares(cell, out, out)
     if model.calls_raised > 0.0 or model.raises_called > 0.0:
         tilt_raises(out, model.calls_raised, model.raises_called)
+
+
+@njit
+def _shares(cell: Any, log: Any, out: Any) -> None:
+    """Chances of a cell after trees, normalised, into `out`."""
+    total = 0.0
+    for move in range(len(out)):
+        out[move] = cell[move] * np.exp(log[move])
+        total += out[move]
+    for move in range(len(out)):
+        out[move] /= total
+
+
+@njit
+def move_chances(
+    r: Any, terms: Any, strength: Any, model: OpponentModel, space: Workspace
+) -> None:
+    """The chance of each move of the actor with a hand of this packed strength (-1: unknown), into
+    `space.chances`."""
+    begin_decision(r, terms, model, space)
+    hand_chances(strength, model, space)
+
+
+@njit
+def described_chances(
+    place: Any, features: Any, strength_class: Any, model: OpponentModel, space: Any, out: Any
+) -> None:
+    """Chances of moves [n, moves] of decisions given by street and context, `place` [n, 2], their
+    features [n, COLUMNS], and the hand class [n], -1 where the cards are unknown.
+
+    The same numbers as `move_chances` gives at the tables; it serves to test a model on a log."""
+    moves = out.shape[1]
+    for i in range(len(place)):
+        street, at = place[i, 0], place[i, 1]
+        space.features[:] = features[i]
+        space.place[0], space.place[1] = street, at
+        _begin_trees(model, space)
+        if strength_class[i] < 0:
+            _shares(model.average[street, at], space.sums[0], out[i])
+            continue
+        out[i] = space.sums[1]
+        for tree in range(model.plain[street], model.trees[street]):
+            feature, cut = model.feature[street, tree], model.cut[street, tree]
+            leaf = space.leaf[tree]
+            for level in range(model.shared[street, tree], DEPTH):
+                leaf |= int(features[i, feature[level]] > cut[level]) << level
+            for move in range(moves):
+                out[i, move] += model.leaf[street, tree, leaf, move]
+        _shares(model.grid[street, at, strength_class[i]], out[i], out[i])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cbr.jit import njit
 from cbr.typing import Floats
 from cbr_holdem.chance import step, unit
-from cbr_holdem.table import ACTOR, MOST_SEATS, STREET
+from cbr_holdem.table import ACTOR, STREET
 from cbr_opponents.abstraction import (
     actor_strength,
     context,
@@ -17,7 +15,6 @@ from cbr_opponents.abstraction import (
     play_move,
     sample_move,
 )
-from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.opponent_model import OpponentModel, move_chances
 
 
@@ -28,25 +25,6 @@ class Strategies(NamedTuple):
     others: OpponentModel
     own: Floats
     sizes: Floats
-
-
-class Workspace(NamedTuple):
-    """Arrays that compiled code reuses: packed strengths `known` by seat and street [10, 4] (-1:
-    not computed), `cards` (hole [2], board [5] and counts [3]) to compute them with, `features`
-    [FEATURES] and `chances` [moves] of one decision."""
-
-    known: Any
-    cards: Any
-    features: Any
-    chances: Any
-
-
-@njit
-def workspace(moves: Any) -> Any:
-    """A `Workspace` for this number of moves."""
-    known = np.full((MOST_SEATS, 4), -1, np.int64)
-    cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
-    return Workspace(known, cards, np.zeros(FEATURES, np.uint8), np.empty(moves))
 
 
 @njit
@@ -61,6 +39,6 @@ def play_out(r: Any, terms: Any, hero: Any, strategies: Strategies, state: Any, 
             at = context(r, terms)
             move = sample_move(own[street, at, hand_class(street, strength)], unit(state))
         else:
-            move_chances(r, terms, strength, others, space.features, space.chances)
+            move_chances(r, terms, strength, others, space)
             move = sample_move(space.chances, unit(state))
         play_move(r, terms, sizes, move)

@@ -8,6 +8,7 @@ from .evaluator import categories as categories
 from .evaluator import category as category
 from .evaluator import evaluate as evaluate
 from .evaluator import few_strength as few_strength
+from .evaluator import rank_on_board as rank_on_board
 from .evaluator import rating as rating
 from .evaluator import seven_strength as seven_strength
 from .evaluator import strength as strength

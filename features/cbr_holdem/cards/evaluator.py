@@ -108,6 +108,28 @@ def strength_of_key(key: Any, hole: Any, board: Any) -> Any:
 
 
 @njit
+def rank_on_board(one: Any, two: Any, board: Any, shown: Any) -> Any:
+    """Strength of two hole cards with the first `shown` (3 to 5) cards of a board."""
+    key = EMPTY + CARD_KEYS[one] + CARD_KEYS[two]
+    for place in range(shown):
+        key += CARD_KEYS[board[place]]
+    flush = key & FLUSH_BITS
+    if not flush:
+        return np.int64(seven_strength(key) if shown == 5 else few_strength(key))
+    suit = 0
+    while not (flush >> np.uint64(43 + 4 * suit)) & np.uint64(1):
+        suit += 1
+    mask = 0
+    for card in (one, two):
+        if card & 3 == suit:
+            mask |= 1 << int(card >> 2)
+    for place in range(shown):
+        if board[place] & 3 == suit:
+            mask |= 1 << int(board[place] >> 2)
+    return np.int64(FLUSH_STRENGTH[mask])
+
+
+@njit
 def _evaluate_7(hands: Any, out: Any) -> None:
     for i in range(hands.shape[0]):
         key = EMPTY

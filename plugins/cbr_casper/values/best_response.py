@@ -230,7 +230,7 @@ def _round(
     """Play some hands of a round, and add up the results of moves."""
     others, own, sizes = strategies
     moves = RAISE + len(sizes)
-    space, legal = workspace(moves), np.zeros(moves, np.bool_)
+    space, legal = workspace(others), np.zeros(moves, np.bool_)
     r, then = tables[0].copy(), tables[0].copy()
     for hand in range(first, first + count):
         state = key(seed, hand, number, _KEY)
@@ -247,7 +247,7 @@ def _round(
             state = step(state)
             uniform = unit(state)
             if r[ACTOR] != hero:
-                move_chances(r, of_game, strength, others, space.features, space.chances)
+                move_chances(r, of_game, strength, others, space)
                 move = sample_move(space.chances, uniform)
                 play_move(r, of_game, sizes, move)
                 # An illegal raise was played as a call.

@@ -37,10 +37,10 @@ from cbr_holdem.table import (
     deal_unseen,
 )
 from cbr_opponents import (
-    STRENGTHS,
     Strategies,
+    board_hands,
     context,
-    hand_strengths,
+    fill_board,
     legal_moves,
     play_move,
     play_out,
@@ -134,17 +134,15 @@ def _values(
     error: Any,
 ) -> None:
     weights = np.ones((MOST_SEATS, _COUNT))
-    strengths, known = np.empty((4, _COUNT), np.int64), np.full(STRENGTHS, -1.0)
-    space = workspace(mean.shape[1])
+    space, hands = workspace(strategies.others), board_hands()
     board = np.empty(5, np.uint8)
-    hand_strengths(board, 0, strengths[0])
-    ready = 0
+    ready = -1
     for i in range(len(tables)):
         r = tables[i]
         if r[MOVES] == 0:
             # A new hand begins; ranges are updated only if one of its decisions is wanted.
             weights[:] = 1.0
-            ready = 0
+            ready = -1
             end = i + 1
             while end < len(tables) and tables[end, MOVES] > 0:
                 end += 1
@@ -155,13 +153,10 @@ def _values(
         if ready < street:
             for place in range(5):
                 board[place] = r[BOARD + place]
-            hand_strengths(board, BOARD_CARDS[street], strengths[street])
+            fill_board(board, BOARD_CARDS[street], hands)
             ready = street
         if wanted[i]:
             state = key(seed, number[i], _KEY, 0)
             _simulate(r, terms[i], weights, strategies, deals, state, mean[i], error[i], space)
         if move[i] != FOLD:
-            others = strategies.others
-            update_range(
-                weights[seat], strengths[street], r, terms[i], move[i], others, known, space
-            )
+            update_range(weights[seat], hands, r, terms[i], move[i], strategies.others, space)

@@ -43,19 +43,20 @@ from cbr_holdem.table import (
 )
 from cbr_opponents import (
     CLASSES,
+    COLUMNS,
     CONTEXTS,
     DEPTH,
-    FEATURES,
     RAISE_SIZES,
     TILTS,
     OpponentModel,
+    Trees,
     actor_strength,
     context,
     hand_class,
     move_of,
-    workspace,
+    strength_space,
 )
-from cbr_opponents.learning import count_moves, groups_of
+from cbr_opponents.learning import fit_frequencies, fit_trees, groups_of, observe
 
 #: Arrays in casebases and label files are called "worlds.NAME". These names are a file format: the
 #: arrays of the `OpponentModel`, then the best response, the values and the move rates.
@@ -108,8 +109,9 @@ class TableModels:
         """Table models of a casebase, with best responses from `rounds` rounds of `hands` hands;
         with 0 rounds our strategy is that of the players. No-limit has one table model: the
         abstraction is too coarse for its range of pot sizes, and a bot that adapted by it lost."""
-        counts, betting = count_moves(base), BETTING[base.domain]
-        everybody = counts.model()
+        observed, betting = observe(base), BETTING[base.domain]
+        # Simulated tables have no history, so what was seen of single players is left out.
+        everybody = fit_trees(observed, profiles=False, public=False)
         models, has_trees = [everybody], bool(everybody.trees.any())
         if betting == "limit":
             # Trees are fitted to the players of the log, not to others. With trees the tilted
@@ -117,9 +119,10 @@ class TableModels:
             plain = everybody.without_trees()
             tilts = TILTS if has_trees else TILTS[1:]  # without trees the first equals `everybody`
             models += [plain.tilted(tilt) for tilt in tilts]
-            groups = groups_of(counts.totals[:-1])
+            groups = groups_of(observed)
             if len(groups) > 1:
-                models += [counts.model(group, with_trees=False) for group in groups]
+                mine = [np.isin(observed.player, group) for group in groups]
+                models += [fit_frequencies(observed.take(some)) for some in mine]
         found = best_responses(
             starts_of(base), models, betting, seed, rounds, hands, pool, progress
         )
@@ -144,12 +147,15 @@ class TableModels:
         if len(known) < len(NAMES):
             return None
         _verify(known, base)
-        opponents = OpponentModel.of(known["grid"].astype(np.float64))._replace(
-            feature=known["feature"].astype(np.uint8),
-            cut=known["cut"].astype(np.uint8),
-            leaf=known["leaf"].astype(np.float32),
-            trees=known["trees"].astype(np.int64),
-        )
+        trees = [
+            Trees(
+                known["feature"][street, :count].astype(np.uint8),
+                known["cut"][street, :count].astype(np.uint8),
+                known["leaf"][street, :count].astype(np.float64),
+            )
+            for street, count in enumerate(known["trees"].tolist())
+        ]
+        opponents = OpponentModel.of(known["grid"].astype(np.float64), trees)
         strategy, value, rates = (
             known[name].astype(np.float64) for name in (_STRATEGY, _VALUE, _RATES)
         )
@@ -269,7 +275,7 @@ def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
         _RATES: (*models, *cells[:2], moves),
     }
     # Compiled code does not check bounds: a feature number beyond the last would read other memory.
-    greatest = {"feature": FEATURES - 1, "cut": 255, "trees": max(most, default=0)}
+    greatest = {"feature": COLUMNS - 1, "cut": 255, "trees": max(most, default=0)}
     for name, array in known.items():
         kinds = "iu" if name in greatest else "f"
         right = array.shape == shapes[name] and array.dtype.kind in kinds
@@ -294,14 +300,14 @@ def _as_stored(array: Floats) -> Floats:
 @njit
 def _values(tables: Any, terms: Any, value: Any, out: Any) -> None:
     """The value of each move at each table in each model, into `out` [n, models, moves]."""
-    space = workspace(1)
+    known, cards = strength_space()
     for i in range(len(tables)):
         r = tables[i]
-        space.known[:] = -1
+        known[:] = -1
         street, at = r[STREET], context(r, terms)
-        cards = hand_class(street, actor_strength(r, space.known, space.cards))
+        held = hand_class(street, actor_strength(r, known, cards))
         for model in range(len(value)):
-            out[i, model] = value[model, street, at, cards]
+            out[i, model] = value[model, street, at, held]
 
 
 @njit

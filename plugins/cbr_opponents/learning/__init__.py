@@ -1,6 +1,7 @@
 """Opponent models learned from the hands of a casebase.
 
-decisions       decisions of a casebase's players, and the model fitted to them
+observing       decisions of a casebase's players as columns
+fitting         models in array form, fitted to them
 player_groups   groups of players who act alike
 """
 

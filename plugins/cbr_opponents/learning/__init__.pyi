@@ -1,4 +1,9 @@
-from .decisions import Decisions as Decisions
-from .decisions import MoveCounts as MoveCounts
-from .decisions import count_moves as count_moves
+from .fitting import TREES as TREES
+from .fitting import fit_frequencies as fit_frequencies
+from .fitting import fit_trees as fit_trees
+from .observing import Observed as Observed
+from .observing import counted as counted
+from .observing import counted_by_context as counted_by_context
+from .observing import observe as observe
+from .player_groups import alike as alike
 from .player_groups import groups_of as groups_of

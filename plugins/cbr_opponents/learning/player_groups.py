@@ -5,16 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from cbr.typing import Floats, Ints
+from cbr_opponents.abstraction import CONTEXTS
+from cbr_opponents.learning.observing import Observed
 
+#: Players who are compared: those with the most decisions.
+_PLAYERS = 40
 #: Decisions that a player needs to be clustered.
 _ENOUGH = 1_000
 #: Most groups; and the loss in log-likelihood per decision above which groups stay apart.
 _GROUPS, _DIFFERENT = 3, 0.03
 
 
-def groups_of(totals: Ints) -> list[list[int]]:
-    """Groups of players who act alike, by how often each made which moves [players, 4, CONTEXTS,
-    moves]. The two groups whose union loses least likelihood are merged, until all differ."""
+def groups_of(observed: Observed) -> list[list[int]]:
+    """Groups of players who act alike, as places in `observed.names`."""
+    often = np.argsort(-np.bincount(observed.player), kind="stable")[:_PLAYERS]
+    place = np.full(len(observed.names), -1, np.int64)
+    place[often] = np.arange(len(often))
+    mine = observed.take(place[observed.player] >= 0)
+    totals = np.zeros((len(often), 4, CONTEXTS, observed.moves), np.int64)
+    np.add.at(totals, (place[mine.player], *mine.place.T, mine.move), 1)
+    return [[int(often[player]) for player in group] for group in alike(totals)]
+
+
+def alike(totals: Ints) -> list[list[int]]:
+    """Groups of players by how often each made which moves [players, 4, CONTEXTS, moves]. The two
+    groups whose union loses least likelihood are merged, until all differ."""
     often = np.flatnonzero(totals.sum(axis=(1, 2, 3)) >= _ENOUGH).tolist()
     groups = [[player] for player in often]
     counts = [totals[player].astype(np.float64) for player in often]
