@@ -1,13 +1,15 @@
 """Rebuild: features computed again from the stored records of a casebase, without the files.
 
 It also adopts the plugins' present definitions of similarities, weights, ranges and solutions.
+Where a case type has other solutions now, what the records say is the solution of their cases, and
+values and arrays that were found with the old solutions are dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,17 +25,26 @@ from cbr.store.schema import quoted
 _BATCH = 5_000
 
 
+class Rebuilt(NamedTuple):
+    """What a rebuild did: the names of the `features` that each stage has now, and a sentence for
+    each thing that was `dropped` because it no longer fits."""
+
+    features: dict[str, list[str]]
+    dropped: list[str]
+
+
 def rebuild(
     path: str | Path, features: str = "", *, plugins: Plugins | None = None, batch: int = _BATCH
-) -> dict[str, list[str]]:
+) -> Rebuilt:
     """Compute all features again, in one transaction; `features` may add some and remove others.
 
-    Returns the names of the features that each stage has now. Cases, their numbers, solutions and
-    outcomes stay the same. A retained case may have no record: its features are computed from those
-    it has.
+    Cases, their numbers and outcomes stay the same, and so do solutions unless their case type has
+    others now. A retained case may have no record: its features are computed from those it has, and
+    its solution stays.
     """
     with Casebase.open(path, write=True) as base, base.transaction():
         types = types_in(base, features, plugins or default_plugins())
+        changed = {t.stage for t in types if t.solutions != base.case_type(t.stage).solutions}
         for case_type in types:
             schema.create_cases(base.db, case_type, _new(case_type))
         had_hidden = base.has_hidden
@@ -48,13 +59,35 @@ def rebuild(
             for case_type in types:
                 if case_type.stage in ready.rows:
                     rows = ready.rows[case_type.stage]
-                    sums[case_type.stage] += _put(base, case_type, ids, rows)
+                    solve = case_type.stage in changed
+                    sums[case_type.stage] += _put(base, case_type, ids, rows, solve)
             _put_hidden(base, types, ids, ready.hidden)
         for case_type in types:
             sums[case_type.stage] += _put_without_record(base, case_type)
             _swap(base, case_type, sums[case_type.stage])
         _swap_hidden(base, had_hidden)
-        return {t.stage: [feature.name for feature in t.features] for t in types}
+        names = {t.stage: [feature.name for feature in t.features] for t in types}
+        return Rebuilt(names, _drop(base, changed))
+
+
+def _drop(base: Casebase, stages: set[str]) -> list[str]:
+    """Drop what was found with other solutions than these stages have now: their values, and all
+    learned arrays, since only the plugin that learned one knows its stages."""
+    dropped = []
+    for stage in sorted(stages, key=base.stages.index):
+        if valued := len(base.valued(stage)):
+            base.db.execute(f"DELETE FROM {schema.VALUES} WHERE stage = ?", [stage])
+            dropped.append(
+                f"the estimated values of {valued:,} cases of stage {stage!r} were dropped: its "
+                "solutions are others now"
+            )
+    if stages and (names := base.learned_names()):
+        base.db.execute(f"DELETE FROM {schema.LEARNED}")
+        dropped.append(
+            f"the learned arrays {', '.join(names)} were dropped: they were learned with other "
+            "solutions than there are now"
+        )
+    return dropped
 
 
 _NEW_HIDDEN = f"{schema.NEW}{schema.HIDDEN}"
@@ -96,8 +129,9 @@ def _new(case_type: CaseType) -> str:
     return f"{schema.NEW}{case_type.stage}"
 
 
-def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) -> int:
-    """Write the cases of some records into the new table; returns the sum of their hashes."""
+def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows, solve: bool) -> int:
+    """Write the cases of some records into the new table; returns the sum of their hashes. With
+    `solve` they take the solutions of the records; else theirs stay, since one may be revised."""
     table = quoted(schema.case_table(case_type.stage))
     cases = base.db.execute(
         f"SELECT record, step, id, solution, outcome FROM {table} WHERE record BETWEEN ? AND ?",
@@ -109,17 +143,18 @@ def _put(base: Casebase, case_type: CaseType, ids: Sequence[int], rows: Rows) ->
     if len(kept) != len(old):
         raise BadValue(f"the records of stage {case_type.stage!r} no longer give all its cases")
     found = [old[keys[place]] for place in kept]
+    solution = rows.solution[kept].tolist() if solve else [case[1] for case in found]
     columns = base.insert_cases(
         case_type,
         _new(case_type),
         {name: column[kept] for name, column in rows.features.items()},
-        [case[1] for case in found],
+        solution,
         [case[2] for case in found],
         [keys[place][0] for place in kept],
         [keys[place][1] for place in kept],
         [case[0] for case in found],
     )
-    return digest.sum_of_rows(case_type, [*columns, [case[1] for case in found]])
+    return digest.sum_of_rows(case_type, [*columns, solution])
 
 
 def _put_without_record(base: Casebase, case_type: CaseType) -> int:
@@ -161,7 +196,7 @@ def _swap(base: Casebase, case_type: CaseType, hashes: int) -> None:
     if there != base.count(stage):
         raise BadValue(f"the records give {there} of the {base.count(stage)} cases of {stage!r}")
     strange = base.db.execute(
-        f"SELECT DISTINCT solution FROM {table} WHERE solution NOT IN "
+        f"SELECT DISTINCT solution FROM {new} WHERE solution NOT IN "
         f"({','.join('?' * len(case_type.solutions))})",
         list(case_type.solutions),
     ).fetchone()

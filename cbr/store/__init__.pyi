@@ -12,6 +12,7 @@ from .definitions import case_types_of as case_types_of
 from .definitions import differences as differences
 from .definitions import set_weights as set_weights
 from .definitions import types_in as types_in
+from .definitions import verify_solutions as verify_solutions
 from .digest import record_digest as record_digest
 from .exports import export as export
 from .records import CaseSource as CaseSource

@@ -86,6 +86,25 @@ def _now(stored: CaseType, own: CaseType | None, extras: Iterable[ExtraFeature])
     return dataclasses.replace(own or stored, features=tuple(kept))
 
 
+def other_solutions(base: Casebase, plugins: Plugins) -> str:
+    """A sentence if loaded plugins define other solutions than the cases of a casebase have; else
+    an empty text. Such a casebase can be queried by its own definitions, which it stores."""
+    known: dict[str, CaseType] = plugins.named("case type")
+    for stored in base.case_types:
+        if stored.name in known and known[stored.name].solutions != stored.solutions:
+            return (
+                f"{base.path} was built with other solutions than {stored.name!r} has now; "
+                f"`cbr rebuild {base.path}` computes them again from its {base.records}"
+            )
+    return ""
+
+
+def verify_solutions(base: Casebase, plugins: Plugins) -> None:
+    """Raise if loaded plugins define other solutions than the cases of a casebase have."""
+    if sentence := other_solutions(base, plugins):
+        raise BadValue(sentence)
+
+
 def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str]]:
     """Differences between two definitions of a case type, as phrases in two lists.
 

@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 from cbr.errors import NoSuchName
 from cbr_holdem.situation import SHARES, SIZES, Pending
 
-_ALL_IN = "all-in"
-
 
 def verify_size(size: str) -> str:
-    if str(size) not in (*SIZES, _ALL_IN):
-        raise NoSuchName("size of bets", str(size), (*SIZES, _ALL_IN))
+    if str(size) not in SIZES:
+        raise NoSuchName("size of bets", str(size), SIZES)
     return str(size)
 
 
@@ -22,6 +20,4 @@ def size_of(size: str, situations: Pending) -> NDArray[np.int64]:
     minimum raise, which is also the only one in limit games."""
     if size == "min" or situations.game.betting == "limit":
         return np.zeros(situations.count, np.int64)
-    if size == _ALL_IN:
-        return situations.raise_to
     return situations.raised_by(SHARES[SIZES.index(size)])

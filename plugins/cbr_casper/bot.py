@@ -23,7 +23,7 @@ from cbr import BadValue, Casebase, Weights
 from cbr.errors import NoSuchName
 from cbr.plugging import default_plugins
 from cbr.spec import Spec
-from cbr.store import case_types_of
+from cbr.store import case_types_of, verify_solutions
 from cbr.typing import Flags, Ints
 from cbr_arena import Chance, Triples
 from cbr_casper.acting import Part, act_by_parts, size_draws
@@ -78,6 +78,7 @@ class CaseBot(BotOptions):
         with Casebase.open(Path(str(self.file))) as base:
             if base.domain not in BETTING:
                 raise BadValue(f"{self.file} is a casebase of {base.domain!r}, not of hold'em")
+            verify_solutions(base, default_plugins())
             self.games = (BETTING[base.domain],)
             weights: str | Weights = self.weights
             reuse = self.reuse

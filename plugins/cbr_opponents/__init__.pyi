@@ -10,6 +10,7 @@ from .abstraction import hand_class as hand_class
 from .abstraction import legal_moves as legal_moves
 from .abstraction import move_of as move_of
 from .abstraction import play_move as play_move
+from .abstraction import played_as as played_as
 from .abstraction import sample_move as sample_move
 from .abstraction import strength_space as strength_space
 from .boosting import DEPTH as DEPTH

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Floats, Ints
-from cbr_holdem.situation import SHARES, size_of
+from cbr_holdem.situation import SHARES, raised_to, size_of
 from cbr_holdem.strength import RANKED, count_now, hand_number, hand_ranks, quick_potential
 from cbr_holdem.table import (
     ACTOR,
-    BET,
     BET_SIZES,
     BIG_BLIND,
     BOARD,
@@ -60,7 +59,7 @@ _POTENTIAL_DISTANCE = 4.0
 #: Lower bounds of the price classes in no-limit: big blinds before the flop, pots afterwards.
 _PRICES = np.array([[1.01, 4.5, 12.0, 30.0], [0.3, 0.6, 0.9, 1.3]])
 
-#: Raise sizes as shares of the pot. Limit has one size, the least legal raise.
+#: Raise sizes as shares of the pot, infinity for all-in. Limit has one size, the least legal raise.
 RAISE_SIZES = {"limit": np.zeros(1), "nolimit": np.array(SHARES)}
 
 
@@ -197,14 +196,6 @@ def hand_class(street: Any, strength: Any) -> Any:
 
 
 @njit
-def raised_to(r: Any, least: Any, most: Any, size: Any) -> Any:
-    """The amount to which a raise by a share of the pot goes, moved into the legal limits."""
-    call = to_call(r)
-    wanted = r[BET + r[ACTOR]] + call + np.int64(size * (pot_of(r) + call))
-    return min(most, max(least, wanted))
-
-
-@njit
 def strength_space() -> Any:
     """Arrays for `actor_strength`: `known` [10, 4], and `cards` (hole [2], board [5], counts [3])."""
     cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
@@ -249,25 +240,36 @@ def play_move(r: Any, terms: Any, sizes: Any, move: Any) -> None:
 
 
 @njit
-def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
-    """Mark in `legal` [moves] the moves that are legal at a table and differ from one another.
-
-    On entry the raises of `legal` say which sizes are considered. Of sizes that come to the same
-    amount the first remains.
-    """
-    least, most = raise_limits(r, terms)
-    legal[FOLD], legal[CALL] = to_call(r) > 0, True
-    before = np.int64(-1)
-    for size in range(len(sizes)):
-        if legal[RAISE + size]:
-            amount = raised_to(r, least, most, sizes[size]) if most > 0 else before
-            legal[RAISE + size] = amount > before
-            before = amount
-
-
-@njit
 def move_of(r: Any, terms: Any, kind: Any, amount: Any, moves: Any) -> Any:
     """The index, below `moves`, of the move to which an action about to be played belongs."""
     if kind != RAISE or moves == RAISE + 1:
         return kind
     return RAISE + size_of(r, terms, amount)
+
+
+@njit
+def played_as(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
+    """The move as which a move is observed when it is played at a table: another where `play_move`
+    changes it. Sizes below the least raise are `min`, sizes of the whole stack and more all-in."""
+    if move < RAISE:
+        return move
+    least, most = raise_limits(r, terms)
+    if most == 0:
+        return CALL
+    amount = raised_to(r, least, most, sizes[move - RAISE])
+    return move_of(r, terms, RAISE, amount, RAISE + len(sizes))
+
+
+@njit
+def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
+    """Mark in `legal` [moves] the moves that are legal at a table and differ from one another.
+
+    On entry the raises of `legal` say which sizes are considered. Of sizes that come to the same
+    amount the one remains as which that amount is observed.
+    """
+    considered = legal.copy()
+    legal[FOLD], legal[CALL] = to_call(r) > 0, True
+    legal[RAISE:] = False
+    for move in range(RAISE, len(legal)):
+        if considered[move]:
+            legal[played_as(r, terms, sizes, move)] = True

@@ -291,7 +291,7 @@ class TestFiles:
         with cars.transaction():
             cars.remove("car", [case.id for case in cars.cases("car")])
         cars.close()
-        assert rebuild(cars.path)["car"]
+        assert rebuild(cars.path).features["car"]
         assert check(cars.path) == []
 
 

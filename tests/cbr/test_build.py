@@ -18,7 +18,7 @@ from cbr.building.recomputation import rebuild
 from cbr.building.rows import prepare
 from cbr.case import Batch, CaseType, Feature, Situated
 from cbr.errors import BadValue, CbrError, DifferentRecord, NoSuchName, PluginFailure
-from cbr.plugging.plugins import Plugins
+from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import case_types_of
 from cbr.upkeep.soundness import check
@@ -226,7 +226,8 @@ def cbr_case_types():
         "stage is 'middle'; it must be one of open, end",
         "y is '', not a number",
     ]
-    assert rebuild(tmp_path / "game.db", plugins=plugins) == {"open": ["x"], "end": ["x", "y"]}
+    found = rebuild(tmp_path / "game.db", plugins=plugins)
+    assert found == ({"open": ["x"], "end": ["x", "y"]}, [])
     assert check(tmp_path / "game.db") == []
 
 
@@ -352,7 +353,7 @@ def cost(cars):
         plugins = with_cost()
         with Casebase.open(cars_db) as base:
             before = list(base.cases("car"))
-        assert "cost" in rebuild(cars_db, "+cost", plugins=plugins, batch=33)["car"]
+        assert "cost" in rebuild(cars_db, "+cost", plugins=plugins, batch=33).features["car"]
         with Casebase.open(cars_db) as base:
             after = list(base.cases("car"))
             assert [(c.id, c.solution, c.outcome) for c in after] == [
@@ -386,11 +387,11 @@ def cost(cars):
     def test_what_was_left_out_can_come_back(self, cars_db: Path, plugins: Plugins) -> None:
         with Casebase.open(cars_db) as base:
             digest = base.digest("car")
-        assert "fuel" not in rebuild(cars_db, "-fuel", plugins=plugins)["car"]
-        assert "fuel" not in rebuild(cars_db, plugins=plugins)["car"]
-        assert "fuel" in rebuild(cars_db, "+fuel", plugins=plugins)["car"]
+        assert "fuel" not in rebuild(cars_db, "-fuel", plugins=plugins).features["car"]
+        assert "fuel" not in rebuild(cars_db, plugins=plugins).features["car"]
+        assert "fuel" in rebuild(cars_db, "+fuel", plugins=plugins).features["car"]
         rebuild(cars_db, "-fuel", plugins=plugins)
-        assert "fuel" in rebuild(cars_db, "default", plugins=plugins)["car"]
+        assert "fuel" in rebuild(cars_db, "default", plugins=plugins).features["car"]
         with Casebase.open(cars_db) as base:
             assert base.digest("car") == digest
         with pytest.raises(BadValue, match="feature set 'default' comes with the case type 'car'"):
@@ -414,6 +415,52 @@ def cost(cars):
         with pytest.raises(BadValue, match=r"unknown solution 'haggle'|solution is 'haggle'"):
             rebuild(cars_db, plugins=plugins)
         assert check(cars_db) == []
+
+    def test_other_solutions_are_those_of_the_records(self, tmp_path: Path, plugin_file) -> None:
+        """A case type whose solutions are classes of a number, which are finer after an edit."""
+        text = """
+import cbr
+
+def situate(bodies, case_types):
+    import numpy as np
+    price = np.array(bodies, float)
+    place = np.arange(len(price))
+    solution = [EDGES(p) for p in price]
+    situations = {"price": price}
+    none = np.zeros(len(price))
+    return cbr.Situated({"deal": cbr.Batch(situations, solution, none, place, none)})
+
+@cbr.hook
+def cbr_case_types():
+    price = cbr.Feature("price", range=(0, 100))
+    return [cbr.CaseType("deal", [price], SOLUTIONS, situate=situate)]
+"""
+        coarse = text.replace("EDGES(p)", '"low" if p < 9 else "high"')
+        coarse = coarse.replace("SOLUTIONS", '["low", "high"]')
+        fine = text.replace("EDGES(p)", '"low" if p < 9 else "high" if p < 50 else "top"')
+        fine = fine.replace("SOLUTIONS", '["top", "low", "high"]')
+        out = tmp_path / "deals.db"
+        plugins = use_plugins(Plugins().load([plugin_file(coarse, "coarse.py")]))
+        appender = Appender(out, case_types_of("deal", plugins))
+        assert appender.append("prices", "table", ["5", "20", "60", "70"]) == 4
+        appender.open().close()
+        with Casebase.open(out, write=True) as base, base.transaction():
+            base.add("deal", {"price": [80.0]}, ["high"], [1.0], [None], [0])  # has no record
+            base.put_values("deal", [1, 2], "high", [1.0, 2.0])
+            base.put_learned("prices", np.arange(3))
+        assert rebuild(out, plugins=plugins).dropped == []
+        plugins = Plugins().load([plugin_file(fine, "fine.py")])
+        assert any("`cbr rebuild" in finding for finding in check(out, plugins=plugins))
+        dropped = rebuild(out, plugins=plugins).dropped
+        assert ["2 cases" in dropped[0], "prices" in dropped[1], len(dropped)] == [True, True, 2]
+        assert check(out, plugins=plugins) == []
+        with Casebase.open(out) as base:
+            assert [case.solution for case in base.cases("deal")] == [
+                *("low", "high", "top", "top"),
+                "high",
+            ]
+            assert base.case_type("deal").solutions == ("top", "low", "high")
+            assert (base.valued("deal"), base.learned_names()) == (set(), [])
 
     def test_a_feature_that_shares_a_columns_name_does_not_replace_it(
         self, cars_db: Path, plugin_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cbr_holdem.situation import SIZES, Situations, size_class
+from cbr_holdem.situation import SIZES, Pending, Situations, size_class, size_of
 from cbr_holdem.situation.history import COLUMNS
 from cbr_holdem.table import CALL, FOLD, RAISE, Game, Table, deal_all, decks, new_tables, step_all
 
@@ -79,6 +79,37 @@ def test_our_own_last_bet_by_its_size() -> None:
     assert SIZES[int(size())] == "3/2"
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("rules", ["", "acpc"])
+def test_our_own_last_size_is_that_of_the_replay(rules: str) -> None:
+    """Short stacks, so that raises are all-in for less than the least raise."""
+    game, seats, count = Game("nolimit", 5, 10, rules=rules) if rules else Game("nolimit"), 4, 300
+    rng, tables = np.random.default_rng(1), new_tables(300)
+    deal_all(
+        tables.rows, game.terms, seats, rng.integers(20, 500, (count, seats)), decks(4, 0, count)
+    )
+    sizes = np.full((count, seats), -1)
+    compared = 0
+    while (tables.actor >= 0).any():
+        which = np.flatnonzero(tables.actor >= 0)
+        pending = Pending(tables.rows, game, which)
+        seat = tables.actor[which]
+        np.testing.assert_array_equal(pending["own_size"], sizes[which, seat])
+        compared += int((sizes[which, seat] >= 0).sum())
+        kind = np.where(
+            pending.raise_to > 0, rng.choice([FOLD, CALL, CALL, RAISE], len(which)), CALL
+        )
+        share = rng.choice([0, 0.3, 0.7, 1.2, 4, np.inf], len(which))
+        to = pending.raised_by(share)
+        for row, who, what, amount in zip(which, seat, kind, to, strict=True):
+            raises = what == RAISE
+            sizes[row, who] = size_of(tables.rows[row], game.terms, amount) if raises else -1
+        kinds, amounts = np.full(count, CALL), np.zeros(count, np.int64)
+        kinds[which], amounts[which] = kind, to
+        step_all(tables.rows, game.terms, kinds, amounts)
+    assert compared > 100
+
+
 @pytest.mark.parametrize(
     ("by", "pot", "least", "expected"),
     [
@@ -88,14 +119,44 @@ def test_our_own_last_bet_by_its_size() -> None:
         (35, 100, 10, "1/4"),
         (36, 100, 10, "1/2"),
         (100, 100, 10, "1"),
-        (9_000, 100, 10, "2"),
-        (60, 100, 80, "min"),  # all in for less
+        (244, 100, 10, "2"),  # 200/244 > 244/300
+        (245, 100, 10, "3"),
+        (387, 100, 10, "3"),
+        (388, 100, 10, "5"),
+        (707, 100, 10, "5"),
+        (708, 100, 10, "10"),
+        (9_000, 100, 10, "10"),
+        (9_999, 100, 10, "10"),  # a chip less than the stack
         (80, 100, 80, "min"),
         (95, 100, 80, "1"),
+        (3, 5, 2, "3/4"),  # classes are in whole chips: 3/4 of 5 is played as 3
     ],
 )
 def test_classes_of_size(by: int, pot: int, least: int, expected: str) -> None:
-    assert SIZES[size_class(by, pot, least)] == expected
+    assert SIZES[size_class(by, pot, least, 10_000)] == expected
+    assert SIZES[size_class(by, pot, least, by)] == "all-in"
+
+
+def test_a_raise_of_the_whole_stack_is_all_in_whatever_its_amount() -> None:
+    """Blinds 5 and 10; the small blind has 25 chips, the big blind 30 and the button 400."""
+    table = Table(Game("nolimit"), [25, 30, 400], range(6), range(6, 11))
+    row, terms = table.rows[0], table.game.terms
+    assert [SIZES[size_of(row, terms, to)] for to in (20, 35, 399, 400)] == [
+        "min",
+        "1",
+        "10",
+        "all-in",
+    ]
+    table.play("c")
+    assert SIZES[size_of(row, terms, 20)] == "min"
+    assert SIZES[size_of(row, terms, 25)] == "all-in"
+    table.play("r", 25)
+    assert SIZES[size_of(row, terms, 30)] == "all-in"  # for less than the least raise, to 40
+
+
+def test_limit_has_one_size() -> None:
+    table = Table(Game("limit"), [1000, 20, 1000], range(6), range(6, 11))
+    assert size_of(table.rows[0], table.game.terms, 20) == 0
 
 
 @pytest.mark.long

@@ -83,6 +83,48 @@ def with_folds_hidden(base: Path, folder: Path) -> Path:
     return out
 
 
+#: Sizes of no-limit solutions in casebases of earlier versions: the last was two pots and more.
+OLD_SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
+
+
+def with_old_sizes(base: Path, folder: Path) -> Path:
+    """A no-limit casebase as earlier versions built it: with all large sizes in one class, and with
+    values and learned arrays of that time."""
+    import shutil
+    from dataclasses import replace
+
+    import numpy as np
+
+    from cbr.store import digest
+    from cbr.store.casebase import Casebase
+    from cbr.store.schema import case_table, quoted
+
+    out = folder / "old.db"
+    shutil.copy(base, out)
+    with Casebase.open(out, write=True) as opened, opened.transaction():
+        for case_type in opened.case_types:
+            table = quoted(case_table(case_type.stage))
+            names = [name for name in case_type.solutions if name[1:] not in ("", *OLD_SIZES)]
+            for name in names:
+                for where in (table, "hidden"):
+                    opened.db.execute(
+                        f"UPDATE {where} SET solution = ? WHERE solution = ?", [name[0] + "2", name]
+                    )
+            old = replace(
+                case_type, solutions=[name for name in case_type.solutions if name not in names]
+            )
+            cases = list(opened.cases(old.stage))
+            columns = [[case.values[f.name] for case in cases] for f in old.features]
+            rows = [*columns, [case.solution for case in cases]]
+            opened.redefine(old, digest.add("", digest.sum_of_rows(old, rows)))
+            ids = [case.id for case in cases[:40]]
+            for name in old.solutions:
+                opened.put_values(old.stage, ids, name, [0.5] * len(ids), [0.1] * len(ids))
+        opened.put_learned("worlds.grid", np.full((4, 36, 36, 9), 1 / 9))
+        opened.put_learned("worlds.hands", np.array([opened.count_records()]))
+    return out
+
+
 STARS = """\
 PokerStars Hand #101:  Hold'em Limit ($2/$4 USD) - 2010/07/26 6:17:21 ET
 Table 'Demo' 6-max Seat #3 is the button

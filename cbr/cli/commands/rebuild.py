@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cbr.cli.options import Features, File, Json
-from cbr.cli.output import emit, table
+from cbr.cli.output import emit, note, table
 
 if TYPE_CHECKING:
     from cbr.cli.app import App
@@ -21,8 +21,8 @@ def rebuild(file: File, features: Features = "", json: Json = False) -> None:
     """Recompute the features from the stored records.
 
     --features adds features and leaves some out; naming the feature set restores all of its
-    features. If the plugin of the case type is loaded, its measures, weights and ranges replace
-    those of the casebase.
+    features. If the plugin of the case type is loaded, its measures, weights, ranges and solutions
+    replace those of the casebase; what was estimated or learned with other solutions is dropped.
     """
     from cbr.building.recomputation import rebuild as run
     from cbr.store.casebase import Casebase
@@ -30,7 +30,9 @@ def rebuild(file: File, features: Features = "", json: Json = False) -> None:
     with Casebase.open(file, write=True) as base:  # an older schema is updated
         old = {t.stage: [f.name for f in t.features] for t in base.case_types}
         digests = {stage: base.digest(stage) for stage in base.stages}
-    names = run(file, features)
+    names, dropped = run(file, features)
+    for sentence in dropped:
+        note(f"{file}: {sentence}")
     with Casebase.open(file) as base:
         cases = {stage: base.count(stage) for stage in names}
         changed = {stage: base.digest(stage) != digests[stage] for stage in names}
@@ -45,6 +47,7 @@ def rebuild(file: File, features: Features = "", json: Json = False) -> None:
                 "left_out": left_out,
                 "cases": cases,
                 "changed": changed,
+                "dropped": dropped,
             }
         )
         return

@@ -20,7 +20,7 @@ from cbr.spec import Spec
 from cbr.store import digest, schema
 from cbr.store.casebase import Casebase
 from cbr.store.connection import verify_is_casebase
-from cbr.store.definitions import as_loaded
+from cbr.store.definitions import as_loaded, other_solutions
 from cbr.store.schema import quoted
 from cbr.upkeep.soundness.cells import cell_findings
 from cbr.upkeep.soundness.structure import structure_findings
@@ -186,7 +186,10 @@ def _learned(base: Casebase) -> Iterator[str]:
 
 
 def _definitions(base: Casebase, plugins: Plugins) -> Iterator[str]:
-    """Measures and policies of the case types that cannot be used."""
+    """Solutions that the plugins no longer define so, and measures and policies of the case types
+    that cannot be used."""
+    if sentence := other_solutions(base, plugins):
+        yield sentence
     for case_type in base.case_types:
         try:
             for feature in case_type.indexed:

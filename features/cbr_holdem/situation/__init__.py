@@ -1,7 +1,7 @@
 """What the player to act sees, and the features computed from it.
 
 actions      the possible actions, and the classes of bet sizes
-sizes        the class of a bet or raise
+sizes        the class of a bet or raise, and the amount of a class
 betting      features of the betting now
 history      features of the betting so far in this hand
 board        the texture of a board

@@ -14,6 +14,7 @@ from .replays import replay_arrays as replay_arrays
 from .replays import replay_texts as replay_texts
 from .situations import COLUMNS as COLUMNS
 from .situations import Situations as Situations
+from .sizes import raised_to as raised_to
 from .sizes import size_class as size_class
 from .sizes import size_of as size_of
 from .view import Move as Move

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,10 +11,12 @@ from cbr.typing import Flags
 
 #: Fold, check, call, bet, raise.
 ACTIONS = ("f", "k", "c", "b", "r")
-#: Sizes of bets and raises (van der Kleij, 4.6): the least that is legal, and shares of the pot.
-SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
-#: The same sizes as shares of the pot after a call; 0 stands for the least legal raise.
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+#: Sizes of bets and raises (after van der Kleij, 4.6): the least that is legal, shares of the pot,
+#: and the player's whole stack. Everything that classifies or plays a size uses these.
+SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2", "3", "5", "10", "all-in")
+#: The same sizes as shares of the pot after a call; 0 stands for the least legal raise, infinity
+#: for the whole stack.
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, math.inf)
 
 
 def legal_solutions(

@@ -3,7 +3,7 @@
 A case is one decision of one player, in the casebase of its street. Limit cases have CASPER's
 features (table 3.3 before the flop, 3.4 after it), similarities and hand-picked weights. No-limit
 cases describe amounts as shares of the pot and of the effective stack, and have the size of a bet
-or raise in the solution (`b1/2`: half the pot).
+or raise in the solution (`b1/2`: half the pot, `rall-in`: the whole stack).
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ and of this decision:
     last_of_active whether there are no such players
     behind_aggressor  1 if we act after the last player to bet or raise, 0 before; -1 if none or we
     own_action     our last action: 1 check or call, 2 bet or raise; -1 none yet
-    own_size       its class of `SIZES` if it was a bet or raise, else -1
+    own_size       its class of `SIZES` if it was a bet or raise, else -1; never all-in, after
+                   which we would not act again
     all_in_call    whether a call takes our last chips
     effective_aggressor  the most that we and the aggressor can lose to each other, in small bets
     implied_odds   to call / (to call + pot + effective_aggressor)
@@ -29,7 +30,9 @@ import numpy as np
 from cbr.jit import njit
 from cbr_holdem.situation.sizes import size_class
 from cbr_holdem.table.game import (
+    ACPC,
     BET_SIZES,
+    BIG_BLIND,
     LIMIT,
     MOST_SEATS,
     STREETS,
@@ -85,24 +88,26 @@ _BETS, _AGGRESSION, _WAS_AGGRESSOR = 0, 4, 8
 
 @njit
 def _size_of(r: Any, terms: Any, number: Any) -> Any:
-    """Size class of the raise that was action `number` of the hand, by the pot at that time."""
+    """Size class of the raise that was action `number` of the hand and the last of its player, by
+    the pot and the limits of a raise at that time (`cbr_holdem.situation.sizes.size_of`)."""
     if terms[LIMIT]:
         return 0
     bets = r[POST : POST + MOST_SEATS].copy()
     pot, top, street = r[DEAD] + bets.sum(), bets.max(), 0
-    raised = np.int64(0)
+    raised, least_to = np.int64(0), top + terms[BIG_BLIND]
     for m in range(number + 1):
         when, who, kind, amount = unpacked(r[HISTORY + m])
         if when != street:
             street = when
             bets[:] = 0
             top = raised = np.int64(0)
+            least_to = terms[BIG_BLIND]
         if kind == RAISE:
             by = amount - top
             if m == number:
-                least = max(raised, terms[BET_SIZES + street])
-                return size_class(by, pot + top - bets[who], least)
-            raised = max(raised, by)
+                least = least_to - top if terms[ACPC] else max(raised, terms[BET_SIZES + street])
+                return size_class(by, pot + top - bets[who], least, by + r[STACK + who])
+            raised, least_to = max(raised, by), max(least_to, amount + by)
             top = amount
         put = amount - bets[who] if kind == RAISE else amount
         bets[who] += put

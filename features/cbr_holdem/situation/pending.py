@@ -88,9 +88,9 @@ class Pending(Situations):
 
     def raised_by(self, share: Any) -> Ints:
         """The amount [n] that a raise by a share of the pot (after a call) goes to, clipped to what
-        is legal."""
-        wanted = self.own + self.call + (share * (self.chips + self.call)).astype(np.int64)
-        return np.clip(wanted, self.raise_from, self.raise_to)
+        is legal; an infinite share is all-in."""
+        by = np.minimum(share * (self.chips + self.call), self.raise_to)
+        return np.clip(self.own + self.call + by.astype(np.int64), self.raise_from, self.raise_to)
 
     def seen(self) -> Ints:
         """The tables as these players see them [n, WIDTH] (`cbr_holdem.table`): with all bets and

@@ -33,8 +33,6 @@ from cbr_holdem.table import (
     SEATS,
     STREET,
     deal_anew,
-    last_move,
-    unpacked,
 )
 from cbr_opponents import (
     BATCH,
@@ -53,6 +51,7 @@ from cbr_opponents import (
     move_chances,
     play_move,
     play_out,
+    played_as,
     replay_decisions,
     sample_move,
     workspace,
@@ -230,7 +229,7 @@ def _round(
     """Play some hands of a round, and add up the results of moves."""
     others, own, sizes = strategies
     moves = RAISE + len(sizes)
-    space, legal = workspace(others), np.zeros(moves, np.bool_)
+    space, legal, results = workspace(others), np.zeros(moves, np.bool_), np.zeros(moves)
     r, then = tables[0].copy(), tables[0].copy()
     for hand in range(first, first + count):
         state = key(seed, hand, number, _KEY)
@@ -249,24 +248,23 @@ def _round(
             if r[ACTOR] != hero:
                 move_chances(r, of_game, strength, others, space)
                 move = sample_move(space.chances, uniform)
+                opponent_moves[street, at, played_as(r, of_game, sizes, move)] += 1
                 play_move(r, of_game, sizes, move)
-                # An illegal raise was played as a call.
-                _street, _seat, kind, _amount = unpacked(last_move(r))
-                opponent_moves[street, at, move if kind == RAISE else kind] += 1
                 continue
             cards = hand_class(street, strength)
             legal[:] = True
             legal_moves(r, of_game, sizes, legal)
             visits[street, at, cards] += 1
             common = mixed(state)
-            result = 0.0
             for move in range(CALL, moves):
                 if legal[move]:
                     then[:] = r
                     play_move(then, of_game, sizes, move)
                     play_out(then, of_game, hero, strategies, common, space)
-                    result = then[PAYOFF + hero] / PARTS + r[PAID + hero]
-                # A size that is illegal, or the same as the one before, has the value of that one.
+                    results[move] = then[PAYOFF + hero] / PARTS + r[PAID + hero]
+            for move in range(CALL, moves):
+                # A move that would be played as another has the value of that one.
+                result = results[played_as(r, of_game, sizes, move)]
                 sums[street, at, cards, move] += result / of_game[BET_SIZES]
             state = step(state)
             if unit(state) < _EXPLORE:

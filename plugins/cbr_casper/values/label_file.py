@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from cbr import BadValue, Casebase
 from cbr.files import Damaged, checksum, read_arrays, verify_place, whole_file
-from cbr.plugging import one_line
+from cbr.plugging import default_plugins, one_line
+from cbr.store import verify_solutions
 from cbr_casper.values.table_models import NAMES, STORED_AS, TableModels
+from cbr_holdem.situation import ACTIONS
 
 _KIND, _VERSION = "cbr-labels", 3
 
@@ -60,12 +62,14 @@ def save(base: Casebase, path: Path) -> None:
 def load(base: Casebase, path: Path) -> None:
     """Write the labels of a file into a casebase: all of them, or none if one is wrong."""
     parts = _read(path)
+    verify_solutions(base, default_plugins())
     for stage in base.stages:
         mark = parts.get(f"{stage}.mark")
         if mark is None or str(mark) != _fingerprint(base, stage):
             raise BadValue(
-                f"{path} has labels of other cases than the {stage} of {base.path}, or of the same "
-                "in another order; build the casebase from the log that they were made for"
+                f"{path} has labels of other cases or solutions than the {stage} of {base.path}, "
+                "or of the same in another order; build the casebase from the log that they were "
+                "made for, or label it"
             )
     with base.transaction():
         for stage in base.stages:
@@ -83,10 +87,13 @@ def load(base: Casebase, path: Path) -> None:
 
 
 def _fingerprint(base: Casebase, stage: str) -> str:
-    """A hash of cases with their numbers; unlike a casebase's digest it depends on their order."""
-    cases = base.read_cases(stage)
+    """A hash of cases with their numbers; unlike a casebase's digest it depends on their order.
+    Where solutions have sizes, it depends on their names too: these have changed once."""
+    cases, solutions = base.read_cases(stage), base.case_type(stage).solutions
     columns = ((cases.ids, "<i8"), (cases.values, "<f4"), (cases.solution, "<i8"))
-    return checksum(*(np.ascontiguousarray(column, kind).tobytes() for column, kind in columns))
+    parts = [np.ascontiguousarray(column, kind).tobytes() for column, kind in columns]
+    names = "" if tuple(solutions) == ACTIONS else " ".join(solutions)
+    return checksum(*parts, names.encode())
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:

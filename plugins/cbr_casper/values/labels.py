@@ -17,6 +17,8 @@ import numpy as np
 
 from cbr import BadValue, Casebase
 from cbr.errors import EmptyStage
+from cbr.plugging import default_plugins
+from cbr.store import verify_solutions
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_casper.solutions import moves_of_solutions
@@ -70,6 +72,7 @@ def unlabelled(base: Casebase, cases: int = 0) -> Wanted:
     """Of the first `cases` cases of each stage (0: all), those that have no values yet."""
     if base.domain not in BETTING:
         raise BadValue(f"{base.path} is a casebase of {base.domain!r}, not of hold'em")
+    verify_solutions(base, default_plugins())
     if cases < 0:
         raise BadValue(f"cannot label {cases} cases; give a number above 0, or 0 for all")
     return {
