@@ -11,3 +11,6 @@ from .style import picture as picture
 from .style import style_axis as style_axis
 from .style import verify_picture as verify_picture
 from .style import zero_line as zero_line
+from .style import GREY as GREY
+from .style import LINE_GREY as LINE_GREY
+from .style import style_title as style_title

@@ -2,20 +2,59 @@
 
 abstraction         a grid of situations and hand classes, and the moves in a cell
 decision_features   features of a decision for boosted trees
+profiles            what was seen of a player in earlier hands, as counts and as features
 frequencies         chances of moves from counts, smoothed
 boosting            boosted trees that refine these chances
 tilts               ways in which players may differ from those of a log
-opponent_model      OpponentModel: the chance of each move, given table and hand
+opponent_model      OpponentModel, the array form: the chance of each move, given table and hand
 ranges              the posterior over a player's hands, given its moves
 simulation          a table played to its end by a model and a strategy
+player_models       PlayerModel, the interface of all models; `hookspecs` is the hook for more
+array_models        player models in array form; `kinds` names those that ship
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
+prediction/         how well models predict: `cbr predict`
 
-Roll-outs, best responses, labels, search and clustering share these. Only `learning/` reads a
-casebase, so rule bots may use the rest.
+Roll-outs, best responses, labels, search and clustering share these. Only `learning/` and
+`prediction/` read a casebase, so rule bots may use the rest.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import lazy_loader
 
+from cbr import hook
+
+if TYPE_CHECKING:
+    import pluggy
+    import typer
+
+    from cbr_opponents.player_models import PlayerModelKind
+
 # Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+@hook
+def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
+    from cbr_opponents import hookspecs
+
+    manager.add_hookspecs(hookspecs)
+    return ["player model"]
+
+
+@hook
+def cbr_player_models() -> Iterable[PlayerModelKind]:
+    from cbr_opponents.kinds import KINDS
+
+    return KINDS
+
+
+@hook
+def cbr_commands(app: typer.Typer) -> None:
+    from cbr_opponents.prediction.commands import add
+
+    add(app)

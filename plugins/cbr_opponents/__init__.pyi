@@ -13,6 +13,7 @@ from .abstraction import play_move as play_move
 from .abstraction import played_as as played_as
 from .abstraction import sample_move as sample_move
 from .abstraction import strength_space as strength_space
+from .array_models import ArrayModel as ArrayModel
 from .boosting import DEPTH as DEPTH
 from .boosting import Trees as Trees
 from .boosting import log_loss as log_loss
@@ -22,11 +23,17 @@ from .frequencies import hides_folds as hides_folds
 from .logged_hands import BATCH as BATCH
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
-from .opponent_model import OpponentModel as OpponentModel
-from .opponent_model import move_chances as move_chances
 from .opponent_model import COLUMNS as COLUMNS
+from .opponent_model import KINDS as KINDS
+from .opponent_model import OpponentModel as OpponentModel
 from .opponent_model import Workspace as Workspace
+from .opponent_model import move_chances as move_chances
 from .opponent_model import workspace as workspace
+from .player_models import Chances as Chances
+from .player_models import PlayerModel as PlayerModel
+from .player_models import PlayerModelKind as PlayerModelKind
+from .player_models import player_model as player_model
+from .profiles import PROFILE as PROFILE
 from .ranges import FLOOR as FLOOR
 from .ranges import board_hands as board_hands
 from .ranges import fill_board as fill_board

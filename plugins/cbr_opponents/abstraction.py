@@ -197,7 +197,7 @@ def hand_class(street: Any, strength: Any) -> Any:
 
 @njit
 def strength_space() -> Any:
-    """Arrays for `actor_strength`: `known` [10, 4], and `cards` (hole [2], board [5], counts [3])."""
+    """Arrays for `actor_strength`: `known` [10, 4]; `cards`: hole [2], board [5], counts [3]."""
     cards = (np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64))
     return np.full((MOST_SEATS, 4), -1, np.int64), cards
 

@@ -6,6 +6,9 @@ compiled roll-outs and search can read has this one form, so they need no branch
 model. A best response to frequencies alone would exploit weaknesses that the players do not have,
 because their play depends on more than the cell.
 
+The trees of moves tell folds, calls and raises apart; trees of sizes tell the sizes of raises
+apart, and do not depend on the hand.
+
 The chances of one decision with many hands share most of the work: `begin_decision` does what does
 not depend on the hand, `hand_chances` the rest.
 """
@@ -20,7 +23,7 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Floats
-from cbr_holdem.table import ACTOR, MOST_SEATS, PLAYERS, STREET
+from cbr_holdem.table import ACTOR, CALL, FOLD, MOST_SEATS, PLAYERS, RAISE, STREET
 from cbr_opponents.abstraction import (
     class_shares,
     context_given_raiser,
@@ -29,7 +32,7 @@ from cbr_opponents.abstraction import (
     shifted_strengths,
     strength_space,
 )
-from cbr_opponents.boosting import DEPTH, Trees
+from cbr_opponents.boosting import DEPTH, Trees, leaf_of
 from cbr_opponents.decision_features import (
     F_FIELD_STRENGTH,
     F_PAIR_SUITED,
@@ -44,9 +47,21 @@ from cbr_opponents.tilts import Tilt, tilt_raises
 
 Bytes = NDArray[np.uint8]
 
+#: Kinds of moves: FOLD, CALL, RAISE.
+KINDS = RAISE + 1
 #: Bytes of a decision: its features, those of the player's profile, those of the last raiser's.
 COLUMNS = FEATURES + PROFILE + RAISER
 _OF_HAND = (F_STRENGTH, F_POTENTIAL, F_FIELD_STRENGTH)
+
+
+class SizeTrees(NamedTuple):
+    """Trees of the sizes of raises: `feature` and `cut` [4, trees, DEPTH], `leaf` [4, trees,
+    2^DEPTH, sizes], of which the first `trees` [4] of each street count."""
+
+    feature: Bytes
+    cut: Bytes
+    leaf: NDArray[np.float32]
+    trees: NDArray[np.int64]
 
 
 class OpponentModel(NamedTuple):
@@ -55,11 +70,11 @@ class OpponentModel(NamedTuple):
     `grid` [4, CONTEXTS, CLASSES, moves] are chances by cell, and `average` [4, CONTEXTS, moves]
     those where the cards are unknown; `support` [4, CONTEXTS] is the number of decisions that they
     rest on. The first `trees` [4] boosted trees of each street refine them: `feature` and `cut`
-    [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH, moves] as in `Trees`. The first `public` [4] of
+    [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH, KINDS] as in `Trees`. The first `public` [4] of
     these count where the cards are unknown too. Trees without a feature of the hand come first,
     `plain` [4] of them; in the others such features are the last levels, after `shared` [4, trees]
-    levels that do not depend on the hand. `stranger` [PROFILE] is the profile of a player who was
-    not seen before.
+    levels that do not depend on the hand. `sizes` are the trees of sizes in the same form, their
+    leaves [.., sizes]. `stranger` [PROFILE] is the profile of a player who was not seen before.
 
     Players treat a strength as `shifted` [2, 256] says; then a share `calls_raised` of their calls
     are raises, and `raises_called` of their raises are calls.
@@ -75,6 +90,7 @@ class OpponentModel(NamedTuple):
     public: NDArray[np.int64]
     plain: NDArray[np.int64]
     shared: NDArray[np.int64]
+    sizes: SizeTrees
     stranger: Bytes
     shifted: Bytes
     calls_raised: float
@@ -89,11 +105,12 @@ class OpponentModel(NamedTuple):
         average: Floats | None = None,
         support: Floats | None = None,
         stranger: Bytes | None = None,
+        sizes: Sequence[Trees] = (),
     ) -> OpponentModel:
         """A model without a tilt, from frequencies, the trees of each street, and before them the
         `public` ones, which have no features of hands. By default the average is that of all hands,
         as if each were equally likely."""
-        none = Trees(*np.zeros((2, 0, DEPTH), np.uint8), np.zeros((0, 1 << DEPTH, grid.shape[-1])))
+        none = no_trees(KINDS)
         together = [
             _arranged(street, one, two)
             for street, (one, two) in enumerate(
@@ -102,7 +119,7 @@ class OpponentModel(NamedTuple):
         ]
         most = max(len(one.feature) for one, _ in together)
         feature, cut = np.zeros((2, 4, most, DEPTH), np.uint8)
-        leaf = np.zeros((4, most, 1 << DEPTH, grid.shape[-1]), np.float32)
+        leaf = np.zeros((4, most, 1 << DEPTH, KINDS), np.float32)
         shared = np.zeros((4, most), np.int64)
         count, plain = np.zeros((2, 4), np.int64)
         for street, (one, levels) in enumerate(together):
@@ -124,6 +141,7 @@ class OpponentModel(NamedTuple):
             np.array([len(one.feature) for one in public or [none] * 4], np.int64),
             plain,
             shared,
+            _stacked(sizes or [no_trees(grid.shape[-1] - RAISE)] * 4),
             np.zeros(PROFILE, np.uint8) if stranger is None else stranger,
             shifted_strengths(1.0),
             0.0,
@@ -139,7 +157,9 @@ class OpponentModel(NamedTuple):
     def without_trees(self) -> OpponentModel:
         """The same players by the frequencies of the grid alone."""
         none = np.zeros_like(self.trees)
-        return self._replace(trees=none, public=none, plain=none)
+        return self._replace(
+            trees=none, public=none, plain=none, sizes=self.sizes._replace(trees=none)
+        )
 
     def tilted(self, tilt: Tilt) -> OpponentModel:
         """The same players with a tilt."""
@@ -150,13 +170,28 @@ class OpponentModel(NamedTuple):
         )
 
 
+def no_trees(leaves: int) -> Trees:
+    """No trees, with so many numbers in a leaf."""
+    return Trees(*np.zeros((2, 0, DEPTH), np.uint8), np.zeros((0, 1 << DEPTH, leaves)))
+
+
+def _stacked(trees: Sequence[Trees]) -> SizeTrees:
+    count = np.array([len(one.feature) for one in trees], np.int64)
+    feature, cut = np.zeros((2, 4, count.max(), DEPTH), np.uint8)
+    leaf = np.zeros((4, count.max(), *trees[0].leaf.shape[1:]), np.float32)
+    for street, one in enumerate(trees):
+        n = count[street]
+        feature[street, :n], cut[street, :n], leaf[street, :n] = one
+    return SizeTrees(feature, cut, leaf, count)
+
+
 def is_of_hand(street: int, feature: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether features, by number, depend on the player's hand on a street."""
     return np.isin(feature, [*_OF_HAND, *([F_PAIR_SUITED] if street == 0 else [])])
 
 
 def _arranged(street: int, public: Trees, trees: Trees) -> tuple[Trees, NDArray[np.int64]]:
-    """Trees in the order of `OpponentModel`, and the levels of each that do not depend on a hand."""
+    """Trees in the order of `OpponentModel`, and the levels of each that need no hand."""
     feature, cut = (np.concatenate(both) for both in zip(public[:2], trees[:2], strict=True))
     leaf = np.concatenate([public.leaf, trees.leaf])
     of_hand = is_of_hand(street, feature)
@@ -178,9 +213,10 @@ class Workspace(NamedTuple):
 
     Packed strengths `known` by seat and street [10, 4] (-1: not computed), and `cards` (hole [2],
     board [5] and counts [3]) to compute them with. `profiles` uint8 [10, PROFILE] of the seats. Of
-    one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `sums` [2,
-    moves] of the trees without features of the hand (for unknown cards, for known ones), the part
-    `leaf` [trees] of the leaves' numbers that is known without the hand, and `chances` [moves].
+    one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `sums` [3,
+    KINDS] of the trees without features of the hand (for unknown cards, for known ones, with the
+    hand), the part `leaf` [trees] of the leaves' numbers that is known without the hand, `sizes`
+    [sizes] the factors of sizes by their trees, and `chances` [moves].
     """
 
     known: Any
@@ -190,6 +226,7 @@ class Workspace(NamedTuple):
     place: Any
     sums: Any
     leaf: Any
+    sizes: Any
     chances: Any
 
 
@@ -206,8 +243,9 @@ def workspace(model: OpponentModel) -> Any:
         profiles,
         np.zeros(COLUMNS, np.uint8),
         np.zeros(3, np.int64),
-        np.zeros((2, moves)),
+        np.zeros((3, KINDS)),
         np.zeros(model.feature.shape[1], np.int64),
+        np.ones(moves - RAISE),
         np.empty(moves),
     )
 
@@ -218,7 +256,7 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
     street, raiser = r[STREET], last_to_raise(r)
     space.place[0], space.place[1] = street, context_given_raiser(r, terms, raiser)
     space.place[2] = r[PLAYERS] - 1
-    if model.trees[street]:
+    if model.trees[street] or model.sizes.trees[street]:
         features = space.features
         decision_features(r, terms, raiser, np.int64(-1), features)
         features[FEATURES : FEATURES + PROFILE] = space.profiles[r[ACTOR]]
@@ -232,8 +270,7 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
 @njit
 def _begin_trees(model: OpponentModel, space: Workspace) -> None:
     """Add up trees without the hand, and begin the leaves of those with it, by the features."""
-    street, moves = space.place[0], len(space.chances)
-    features, sums = space.features, space.sums
+    street, features, sums = space.place[0], space.features, space.sums
     sums[:] = 0.0
     for tree in range(model.trees[street]):
         feature, cut = model.feature[street, tree], model.cut[street, tree]
@@ -243,10 +280,33 @@ def _begin_trees(model: OpponentModel, space: Workspace) -> None:
         if tree >= model.plain[street]:
             space.leaf[tree] = at
         else:
-            for move in range(moves):
-                sums[1, move] += model.leaf[street, tree, at, move]
+            for kind in range(KINDS):
+                sums[1, kind] += model.leaf[street, tree, at, kind]
         if tree + 1 == model.public[street]:
             sums[0] = sums[1]
+    if len(space.sizes) > 1:
+        sizes = model.sizes
+        space.sizes[:] = 0.0
+        for tree in range(sizes.trees[street]):
+            at = leaf_of(features, sizes.feature[street, tree], sizes.cut[street, tree])
+            for size in range(len(space.sizes)):
+                space.sizes[size] += sizes.leaf[street, tree, at, size]
+        for size in range(len(space.sizes)):
+            space.sizes[size] = np.exp(space.sizes[size])
+
+
+@njit
+def _add_hand_trees(model: OpponentModel, space: Workspace) -> None:
+    """Add the trees with features of the hand to the others, by the features."""
+    street, sums, features = space.place[0], space.sums, space.features
+    sums[2] = sums[1]
+    for tree in range(model.plain[street], model.trees[street]):
+        feature, cut = model.feature[street, tree], model.cut[street, tree]
+        leaf = space.leaf[tree]
+        for level in range(model.shared[street, tree], DEPTH):
+            leaf |= int(features[feature[level]] > cut[level]) << level
+        for kind in range(KINDS):
+            sums[2, kind] += model.leaf[street, tree, leaf, kind]
 
 
 @njit
@@ -254,44 +314,39 @@ def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move with a hand of this packed strength, into `space.chances`, after
     `begin_decision`; -1 stands for unknown cards."""
     street, at, opponents = space.place
-    out, moves = space.chances, len(space.chances)
     if strength < 0:
-        _shares(model.average[street, at], space.sums[0], out)
+        _shares(model.average[street, at], space.sums[0], space.sizes, space.chances)
     else:
         strength = np.int64(model.shifted[min(street, 1), strength & 255]) | strength & ~255
+        hand_features(street, opponents, strength, space.features)
+        _add_hand_trees(model, space)
         cell = model.grid[street, at, hand_class(street, strength)]
-        for move in range(moves):
-            out[move] = space.sums[1, move]
-        if model.trees[street] > model.plain[street]:
-            features = space.features
-            hand_features(street, opponents, strength, features)
-            for tree in range(model.plain[street], model.trees[street]):
-                feature, cut = model.feature[street, tree], model.cut[street, tree]
-                leaf = space.leaf[tree]
-                for level in range(model.shared[street, tree], DEPTH):
-                    leaf |= int(features[feature[level]] > cut[level]) << level
-                for move in range(moves):
-                    out[move] += model.leaf[street, tree, leaf, move]
-        _shares(cell, out, out)
+        _shares(cell, space.sums[2], space.sizes, space.chances)
     if model.calls_raised > 0.0 or model.raises_called > 0.0:
-        tilt_raises(out, model.calls_raised, model.raises_called)
+        tilt_raises(space.chances, model.calls_raised, model.raises_called)
 
 
 @njit
-def _shares(cell: Any, log: Any, out: Any) -> None:
-    """Chances of a cell after trees, normalised, into `out`."""
-    total = 0.0
-    for move in range(len(out)):
-        out[move] = cell[move] * np.exp(log[move])
-        total += out[move]
-    for move in range(len(out)):
-        out[move] /= total
+def _shares(cell: Any, log: Any, sizes: Any, out: Any) -> None:
+    """Chances of a cell [moves] after trees, into `out`: the `log` [KINDS] of what trees multiply
+    folds, calls and raises by, and the factors of sizes."""
+    often, weighted = 0.0, 0.0
+    for size in range(len(sizes)):
+        often += cell[RAISE + size]
+        weighted += cell[RAISE + size] * sizes[size]
+    out[FOLD] = cell[FOLD] * np.exp(log[FOLD])
+    out[CALL] = cell[CALL] * np.exp(log[CALL])
+    raising = often * np.exp(log[RAISE])
+    total = out[FOLD] + out[CALL] + raising
+    out[FOLD] /= total
+    out[CALL] /= total
+    raising /= total * weighted if weighted > 0.0 else 1.0
+    for size in range(len(sizes)):
+        out[RAISE + size] = raising * cell[RAISE + size] * sizes[size]
 
 
 @njit
-def move_chances(
-    r: Any, terms: Any, strength: Any, model: OpponentModel, space: Workspace
-) -> None:
+def move_chances(r: Any, terms: Any, strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move of the actor with a hand of this packed strength (-1: unknown), into
     `space.chances`."""
     begin_decision(r, terms, model, space)
@@ -300,27 +355,19 @@ def move_chances(
 
 @njit
 def described_chances(
-    place: Any, features: Any, strength_class: Any, model: OpponentModel, space: Any, out: Any
+    place: Any, features: Any, held: Any, model: OpponentModel, space: Any, out: Any
 ) -> None:
     """Chances of moves [n, moves] of decisions given by street and context, `place` [n, 2], their
-    features [n, COLUMNS], and the hand class [n], -1 where the cards are unknown.
+    features [n, COLUMNS], and the hand class `held` [n], -1 where the cards are unknown.
 
     The same numbers as `move_chances` gives at the tables; it serves to test a model on a log."""
-    moves = out.shape[1]
     for i in range(len(place)):
         street, at = place[i, 0], place[i, 1]
         space.features[:] = features[i]
         space.place[0], space.place[1] = street, at
         _begin_trees(model, space)
-        if strength_class[i] < 0:
-            _shares(model.average[street, at], space.sums[0], out[i])
-            continue
-        out[i] = space.sums[1]
-        for tree in range(model.plain[street], model.trees[street]):
-            feature, cut = model.feature[street, tree], model.cut[street, tree]
-            leaf = space.leaf[tree]
-            for level in range(model.shared[street, tree], DEPTH):
-                leaf |= int(features[i, feature[level]] > cut[level]) << level
-            for move in range(moves):
-                out[i, move] += model.leaf[street, tree, leaf, move]
-        _shares(model.grid[street, at, strength_class[i]], out[i], out[i])
+        if held[i] < 0:
+            _shares(model.average[street, at], space.sums[0], space.sizes, out[i])
+        else:
+            _add_hand_trees(model, space)
+            _shares(model.grid[street, at, held[i]], space.sums[2], space.sizes, out[i])

@@ -34,7 +34,7 @@ from cbr.spec import Spec, settle
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import HANDS, UNKNOWN
 from cbr_holdem.situation import Pending
-from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, Game, raise_limits, to_call
+from cbr_holdem.table import ACTOR, CALL, HOLE, RAISE, Game
 from cbr_opponents.abstraction import RAISE_SIZES, legal_moves
 from cbr_opponents.opponent_model import OpponentModel
 

@@ -142,4 +142,3 @@ def raiser_features(profile: Any, out: Any) -> None:
     """Features of the last raiser, into `out` uint8 [RAISER], from its profile uint8 [PROFILE]."""
     for at in range(RAISER):
         out[at] = profile[_OF_RAISER[at]]
-

@@ -27,7 +27,7 @@ from cbr_holdem.situation import betting, board, history
 from cbr_holdem.strength.flop_table import flop_strengths
 from cbr_holdem.strength.hand_strength import COLUMNS as STRENGTHS
 from cbr_holdem.strength.hand_strength import hand_strengths, strengths
-from cbr_holdem.strength.isomorphism import hand_number
+from cbr_holdem.strength.isomorphism import hand_numbers
 from cbr_holdem.strength.preflop import hand_ranks
 from cbr_holdem.table.game import BOARD_CARDS, STREETS, Game
 from cbr_holdem.table.layout import ACTOR, BOARD, HOLE, SEATS, STREET
@@ -186,7 +186,7 @@ class Situations(Mapping[str, Column]):
 
     def _hand_rank(self) -> dict[str, Column]:
         out, known = np.full(len(self.hole), np.nan), self._known()
-        out[known] = hand_ranks()[_hand_numbers(self.hole[known])]
+        out[known] = hand_ranks()[hand_numbers(self.hole[known])]
         return {"hand_rank": out}
 
     def _strength(self) -> dict[str, Column]:
@@ -201,14 +201,6 @@ class Situations(Mapping[str, Column]):
         # On the river there is no potential.
         ehs = ihs + (1 - ihs) * np.where(self.street == 3, 0.0, found["ppot"])
         return found | {"ihs": ihs, "ehs": ehs}
-
-
-@njit
-def _hand_numbers(holes: Any) -> Any:
-    out = np.empty(len(holes), np.int64)
-    for i in range(len(holes)):
-        out[i] = hand_number(np.int64(holes[i, 0]), np.int64(holes[i, 1]))
-    return out
 
 
 def _strengths(holes: NDArray[np.uint8], boards: NDArray[np.uint8]) -> Column:

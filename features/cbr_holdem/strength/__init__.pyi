@@ -12,6 +12,7 @@ from .isomorphism import FLOP_CLASSES as FLOP_CLASSES
 from .isomorphism import class_numbers as class_numbers
 from .isomorphism import flop_classes as flop_classes
 from .isomorphism import hand_number as hand_number
+from .isomorphism import hand_numbers as hand_numbers
 from .kernel import AHEAD as AHEAD
 from .kernel import BEHIND as BEHIND
 from .kernel import TIED as TIED

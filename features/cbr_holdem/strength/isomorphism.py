@@ -29,6 +29,15 @@ def hand_number(a: Any, b: Any) -> Any:
 
 
 @njit
+def hand_numbers(holes: Any) -> Any:
+    """Indices in `HANDS` of holes [n, 2]."""
+    out = np.empty(len(holes), np.int64)
+    for i in range(len(holes)):
+        out[i] = hand_number(np.int64(holes[i, 0]), np.int64(holes[i, 1]))
+    return out
+
+
+@njit
 def flop_number(a: Any, b: Any, c: Any) -> Any:
     """Number of a flop among all 22,100, for any order of its cards."""
     if a > b:

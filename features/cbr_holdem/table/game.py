@@ -28,6 +28,8 @@ BET_SIZES = 6  # for each street: the bet in limit, the least bet else
 MOST_RAISES = 10  # for each street
 
 Terms = NDArray[np.int64]
+#: Raises of a round where there is no cap.
+_NO_CAP = 10**6
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,33 @@ class Game:
         if self.bet_sizes is not None and (len(self.bet_sizes) != 4 or min(self.bet_sizes) <= 0):
             raise BadValue(f"bet sizes are {list(self.bet_sizes)}; give four above 0")
 
+    @classmethod
+    def of_terms(cls, terms: Terms) -> Game:
+        """The game with these terms.
+
+        >>> Game.of_terms(Game("nolimit", cap=None).terms) == Game("nolimit", cap=None)
+        True
+        """
+        limit = bool(terms[LIMIT])
+        betting = "limit" if limit else ("potlimit" if terms[POT_LIMIT] else "nolimit")
+        most = int(terms[MOST_RAISES + 1])
+        return cls(
+            betting,
+            int(terms[SMALL_BLIND]),
+            int(terms[BIG_BLIND]),
+            int(terms[ANTE]),
+            tuple(terms[BET_SIZES : BET_SIZES + 4].tolist()) if limit else None,
+            most if limit and most < _NO_CAP else None,
+            "acpc" if terms[ACPC] else "casino",
+        )
+
     @property
     def terms(self) -> Terms:
         limit = self.betting == "limit"
         big = self.big_blind
         sizes = (self.bet_sizes or (big, big, 2 * big, 2 * big)) if limit else (big,) * 4
         # The big blind is the first bet before the flop, so one raise less is left there.
-        most = 10**6 if self.cap is None or not limit else self.cap
+        most = _NO_CAP if self.cap is None or not limit else self.cap
         raises = [most - 1 if limit and self.cap else most, most, most, most]
         kind = [limit, self.betting == "potlimit", self.rules == "acpc"]
         blinds = [self.small_blind, big, self.ante]

@@ -46,6 +46,7 @@ from cbr_opponents import (
     COLUMNS,
     CONTEXTS,
     DEPTH,
+    KINDS,
     RAISE_SIZES,
     TILTS,
     OpponentModel,
@@ -111,7 +112,7 @@ class TableModels:
         abstraction is too coarse for its range of pot sizes, and a bot that adapted by it lost."""
         observed, betting = observe(base), BETTING[base.domain]
         # Simulated tables have no history, so what was seen of single players is left out.
-        everybody = fit_trees(observed, profiles=False, public=False)
+        everybody = fit_trees(observed, profiles=False, public=False, sized=False)
         models, has_trees = [everybody], bool(everybody.trees.any())
         if betting == "limit":
             # Trees are fitted to the players of the log, not to others. With trees the tilted
@@ -268,7 +269,7 @@ def _verify(known: Mapping[str, NDArray[Any]], base: Casebase) -> None:
         "grid": cells,
         "feature": (4, *most, DEPTH),
         "cut": (4, *most, DEPTH),
-        "leaf": (4, *most, 1 << DEPTH, moves),
+        "leaf": (4, *most, 1 << DEPTH, KINDS),
         "trees": (4,),
         _STRATEGY: cells,
         _VALUE: (*models, *cells),

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from cbr.typing import Floats, Ints
 from cbr.workers import in_order
-from cbr_holdem.table import CALL, FOLD
+from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
 from cbr_opponents.boosting import Trees, fit, refined
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.frequencies import LEAST_CHANCE, hides_folds, smoothed_frequencies
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
-from cbr_opponents.opponent_model import COLUMNS, OpponentModel, is_of_hand
+from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, is_of_hand
 
 #: Most trees of a street, of each of the two kinds.
 TREES = 60
@@ -62,47 +62,62 @@ def fit_trees(
     most: int = TREES,
     profiles: bool = True,
     public: bool = True,
+    sized: bool = True,
     pool: Executor | None = None,
 ) -> OpponentModel:
-    """The model by frequencies and trees; without `profiles` all players are taken as one."""
+    """The model by frequencies and trees: without `profiles` all players are taken as one, without
+    `sized` the sizes of raises are told by frequencies alone."""
     plain = fit_frequencies(observed)
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
-    log = np.log(np.maximum(plain.average, LEAST_CHANCE**2))[tuple(observed.place.T)]
+    average = _logarithms(_kinds(plain.average))[tuple(observed.place.T)]
     shared: Sequence[Trees] = ()
     if public:
-        shared = _by_street(observed, log, held, usable, False, most, pool)
-    hidden = hides_folds(counted(observed), counted_by_context(observed))
-    if hidden:
-        return _with(plain, shared, (), observed)
-    mine = observed.known
-    some = observed.take(mine)
-    start = np.log(np.maximum(plain.grid, LEAST_CHANCE**2))[(*some.place.T, some.hand_class)]
-    for street, trees in enumerate(shared):
-        here = some.place[:, 0] == street
-        start[here] = refined(trees, some.features[here], start[here])
-    own = _by_street(some, start, held[mine], usable, True, most, pool)
-    return _with(plain, shared, own, observed)
-
-
-def _with(
-    plain: OpponentModel, public: Sequence[Trees], own: Sequence[Trees], observed: Observed
-) -> OpponentModel:
+        shared = _by_street(observed, observed.kind, average, held, usable, False, most, pool)
+    own: Sequence[Trees] = ()
+    if not hides_folds(counted(observed), counted_by_context(observed)):
+        mine = observed.known
+        some = observed.take(mine)
+        start = _logarithms(_kinds(plain.grid))[(*some.place.T, some.hand_class)]
+        for street, trees in enumerate(shared):
+            here = some.place[:, 0] == street
+            start[here] = refined(trees, some.features[here], start[here])
+        own = _by_street(some, some.kind, start, held[mine], usable, True, most, pool)
+    sizes: Sequence[Trees] = ()
+    if sized and observed.moves > KINDS:
+        raised = observed.move >= RAISE
+        some = observed.take(raised)
+        start = _logarithms(plain.average[..., RAISE:])[tuple(some.place.T)]
+        size = some.move - RAISE
+        sizes = _by_street(some, size, start, held[raised], usable, False, most, pool)
     return OpponentModel.of(
-        plain.grid, own, public, plain.average, plain.support, observed.stranger
+        plain.grid, own, shared, plain.average, plain.support, observed.stranger, sizes
     )
+
+
+def _kinds(chances: Floats) -> Floats:
+    """Chances [.., KINDS] of fold, call and raise from those of all moves."""
+    raises = chances[..., RAISE:].sum(axis=-1, keepdims=True)
+    return np.concatenate([chances[..., :RAISE], raises], axis=-1)
+
+
+def _logarithms(chances: Floats) -> Floats:
+    return np.log(np.maximum(chances, LEAST_CHANCE**2))
 
 
 def _held_out(observed: Observed) -> NDArray[np.bool_]:
     """The decisions by which the number of trees is chosen: those of some players if there are
     many, else of some hands."""
     of = observed.player if len(np.unique(observed.player)) >= _PLAYERS else observed.hand
-    held: NDArray[np.bool_] = of % _HELD == 0
+    # Numbers are mixed first: a log may have every other hand only.
+    mixed = (of.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
+    held: NDArray[np.bool_] = mixed % np.uint64(_HELD) == 0
     return held
 
 
 def _by_street(
     observed: Observed,
+    move: Ints,
     start: Floats,
     held: NDArray[np.bool_],
     usable: Ints,
@@ -110,7 +125,7 @@ def _by_street(
     most: int,
     pool: Executor | None,
 ) -> list[Trees]:
-    """Trees of each street, as many as help in held-out decisions."""
+    """Trees of each street that tell the `move` [n], as many as help in held-out decisions."""
     work = []
     for street in range(4):
         here = observed.place[:, 0] == street
@@ -120,7 +135,7 @@ def _by_street(
             _Work(
                 observed.features[here],
                 columns,
-                observed.move[here],
+                move[here],
                 start[here],
                 held[here],
                 enough,
@@ -130,9 +145,7 @@ def _by_street(
 
 
 def _fit_street(work: _Work) -> Trees:
-    found = fit(
-        work.features[:, work.columns], work.move, work.start, work.held, work.most
-    )
+    found = fit(work.features[:, work.columns], work.move, work.start, work.held, work.most)
     return found._replace(feature=work.columns[found.feature].astype(np.uint8))
 
 

@@ -1,0 +1,33 @@
+"""The player models that ship, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cbr_opponents.array_models import ArrayModel, uniform_arrays
+from cbr_opponents.player_models import PlayerModelKind
+
+
+def uniform(observed: Any) -> ArrayModel:
+    """Fold, call and raise are equally likely where they are legal."""
+    return ArrayModel(uniform_arrays(observed.moves))
+
+
+def frequencies(observed: Any) -> ArrayModel:
+    """How often the players of a log made each move, by street, price, opponents and hand."""
+    from cbr_opponents.learning import fit_frequencies
+
+    return ArrayModel(fit_frequencies(observed))
+
+
+def trees(observed: Any, trees: int = 60, profiles: bool = True) -> ArrayModel:
+    """Boosted trees on the frequencies, by the betting, the board and what was seen of a player."""
+    from cbr_opponents.learning import fit_trees
+
+    return ArrayModel(fit_trees(observed, trees, profiles))
+
+
+KINDS = [
+    PlayerModelKind(make.__name__, make, help=(make.__doc__ or "").partition("\n")[0])
+    for make in (uniform, frequencies, trees)
+]

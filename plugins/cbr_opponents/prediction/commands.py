@@ -1,0 +1,144 @@
+"""The command ``cbr predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cbr.cli import File, Json, emit, note, progress, table, waiting
+
+if TYPE_CHECKING:
+    from cbr.statistics import Mean
+    from cbr_opponents.prediction.evaluation import Group, Prediction
+    from cbr_opponents.prediction.scores import Figures
+
+_Model = Annotated[
+    str, typer.Option(metavar="SPEC", help="Player model; `cbr plugins` lists them.")
+]
+_Split = Annotated[
+    str,
+    typer.Option(
+        help="players: fit to four fifths of the players, test on the others; time: test on the "
+        "last fifth of the hands; leave-player-out: test on each player in turn.",
+    ),
+]
+_Against = Annotated[
+    str, typer.Option(metavar="SPEC", help="Compare with this model on the same decisions.")
+]
+_Cards = Annotated[
+    int, typer.Option(min=0, help="Most hands whose shown cards are looked at; 0: none.")
+]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of the choice of players.")]
+_Plot = Annotated[
+    Path | None, typer.Option(metavar="P.png", help="Draw calibration and confusion matrix.")
+]
+_Curve = Annotated[
+    Path | None,
+    typer.Option(metavar="C.png", help="Draw log-loss against the hands seen of a player."),
+]
+
+#: Players that the table shows.
+_SHOWN = 10
+
+
+def add(app: typer.Typer) -> None:
+    app.command(
+        "predict", epilog="Example: cbr predict casebases/sample.db --model trees --split time"
+    )(predict)
+
+
+def predict(
+    file: File,
+    model: _Model = "trees",
+    split: _Split = "players",
+    against: _Against = "",
+    cards: _Cards = 4_000,
+    seed: _Seed = 0,
+    plot: _Plot = None,
+    curve: _Curve = None,
+    json: Json = False,
+) -> None:
+    """Measure how well a player model predicts what players do, and what they hold.
+
+    The model is fitted to some players or hands of a casebase and tested on others. A move is a
+    fold, a check or call, or a bet or raise; it is predicted without the player's cards and, where
+    they are known, with them. The baseline knows only which moves are legal. Intervals are over
+    players.
+    """
+    from cbr import Casebase
+    from cbr.plots import verify_picture
+    from cbr_opponents.learning import observe
+    from cbr_opponents.prediction.evaluation import as_json, evaluate, paired_gain
+    from cbr_opponents.prediction.pictures import draw_curve, draw_prediction
+    from cbr_opponents.prediction.splits import verify_split
+
+    verify_split(split)
+    for picture in filter(None, (plot, curve)):
+        verify_picture(picture)
+    with Casebase.open(file) as base, waiting(after=6.0):
+        with progress("reading", "hands") as tell:
+            observed = observe(base, tell)
+        found = evaluate(base, observed, model, split, seed, cards)
+        if against:
+            other = evaluate(base, observed, against, split, seed, 0)
+            found.against[other.model] = paired_gain(found, other)
+    if plot:
+        draw_prediction(found, plot)
+    if curve:
+        draw_curve(found, curve)
+    if json:
+        emit(as_json(found))
+        return
+    _show(found)
+    for picture in filter(None, (plot, curve)):
+        note(f"wrote {picture}")
+
+
+def _show(found: Prediction) -> None:
+    heads = ["", "decisions", "accuracy", "baseline", "log-loss", "gain", "Brier"]
+    rows = [_row("all", found.public)]
+    if found.with_cards is not None:
+        rows.append(_row("where cards are known, with them", found.with_cards))
+    rows += [_row(*group) for group in found.situations]
+    if found.sizes is not None:
+        rows.append(_row("sizes of raises", found.sizes))
+    table(f"{found.model}, split by {found.split}", heads, rows)
+    table("by hands seen of the player before", heads, [_row(*group) for group in found.curve])
+    players = found.players[:_SHOWN]
+    more = len(found.players) - len(players)
+    title = "by player" + (f" ({more:,} more with --json)" if more else "")
+    table(title, heads, [_row(*_quoted(group)) for group in players])
+    if found.cards is not None:
+        known = found.cards
+        lines = [
+            ("hands of players whose cards became known", f"{known.hands:,}"),
+            ("mean probability of the cards held, in 1/1326", _mean(known.multiple, ".2f")),
+            ("mean logarithm of it", _mean(known.log, ".3f")),
+            ("the same if all hands were equally likely", f"{known.uniform_log:.3f}"),
+        ]
+        table("what the cards turn out to be", ["", ""], lines)
+    for name, gain in found.against.items():
+        table("paired", ["log-loss less than that of", "by"], [(name, _mean(gain, "+.4f"))])
+
+
+def _quoted(group: Group) -> Group:
+    return group._replace(name=group.name or "(no name)")
+
+
+def _row(name: str, of: Figures) -> tuple[str, ...]:
+    return (
+        name,
+        f"{of.decisions:,}",
+        _mean(of.accuracy, ".3f"),
+        f"{of.baseline_accuracy.mean:.3f}",
+        _mean(of.log_loss, ".4f"),
+        _mean(of.gain, "+.4f"),
+        f"{of.brier.mean:.4f}",
+    )
+
+
+def _mean(of: Mean, form: str) -> str:
+    mean = f"{of.mean:{form}}"
+    return mean if of.ci95 is None else f"{mean} ± {of.ci95:{form.removeprefix('+')}}"
