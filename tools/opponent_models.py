@@ -1,8 +1,6 @@
-"""Measures how well opponent models predict: `python tools/opponent_models.py FILE.db`.
+"""Measures how well player models predict: `python tools/opponent_models.py FILE.db...`.
 
-It learns a model from the first half of the hands of a casebase, and predicts the decisions of the
-other half in which the cards are known, by frequencies alone and with boosted trees. `cbr label`
-uses this model.
+Each model is fitted to a part of each casebase and tested on the rest, as `cbr predict` does.
 """
 
 from __future__ import annotations
@@ -11,69 +9,88 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
-
-from cbr import BadValue, Casebase
-from cbr_holdem.table import STREETS
-from cbr_opponents import hides_folds, log_loss, refined
-from cbr_opponents.learning import MoveCounts, count_moves
-from experiment import run
+from cbr import Casebase
+from cbr.statistics import Mean
+from cbr_opponents.learning import observe
+from cbr_opponents.prediction import SPLITS, Prediction, as_json, evaluate
+from experiment import run, say
 from results import Page, Table, add_option, show, write
+
+_MODELS = ("frequencies", "trees?profiles=false", "trees")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How well opponent models predict.")
-    parser.add_argument("file", type=Path, help="a casebase of hold'em")
+    parser = argparse.ArgumentParser(description="How well player models predict.")
+    parser.add_argument("files", type=Path, nargs="+", help="casebases of hold'em")
+    parser.add_argument("--model", action="append", help="a player model; repeat it for several")
+    parser.add_argument("--split", choices=SPLITS, default="players")
+    parser.add_argument("--cards", type=int, default=4_000, help="hands whose cards are looked at")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_option(parser)
     given = parser.parse_args()
-    with Casebase.open(given.file) as base:
-        counts = count_moves(base)
-    if hides_folds(counts.decisions.counted(counts.totals.shape[-1]), counts.totals):
-        raise BadValue(
-            f"{given.file} hides most cards of players who fold, so trees cannot be learned from it"
-        )
-    found = losses(counts)
-    page = _page(found)
+    found: list[tuple[str, Prediction]] = []
+    for file in given.files:
+        with Casebase.open(file) as base:
+            observed = observe(base)
+            for model in given.model or _MODELS:
+                say(f"{file}: {model}")
+                one = evaluate(base, observed, model, given.split, given.seed, given.cards)
+                found.append((file.stem, one))
+    page = _page(found, given.split, given.seed)
     if given.write_results:
         write(page)
     if given.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps([as_json(one) for _, one in found], indent=2))
     else:
         show(page)
 
 
-def _page(found: list[dict[str, str | int | float]]) -> Page:
-    rows = [(one["street"], one["decisions"], one["grid"], one["trees"]) for one in found]
-    columns = ["street", "decisions", "by frequencies", "with trees"]
+def _page(found: list[tuple[str, Prediction]], split: str, seed: int) -> Page:
     about = (
-        "How well opponent models predict the players of a casebase: learned from the first half "
-        "of its hands, tested on decisions of the other half whose cards are known."
+        "How well player models predict moves (fold, check or call, bet or raise) of players or "
+        "hands that they were not fitted to, beside a baseline that knows only which moves are "
+        "legal; 95 % intervals over players."
     )
-    table = Table("Log-loss of held-out moves", columns, rows, "Lower is better.")
-    return Page("opponent-models", "Opponent models", about, [table])
-
-
-def losses(counts: MoveCounts) -> list[dict[str, str | int | float]]:
-    """Log-losses by street on the second half of the hands, of a model learned on the first."""
-    decisions, (players, _, _, moves) = counts.decisions, counts.totals.shape
-    first = decisions.hand <= np.median(np.unique(decisions.hand))
-    known = decisions.take(first)
-    model = MoveCounts(known, known.counted_by_player(players, moves)).model()
-    found: list[dict[str, str | int | float]] = []
-    for number, street in enumerate(STREETS):
-        held_out = decisions.take(~first & (decisions.cell[:, 0] == number))
-        start = np.log(np.maximum(model.grid[tuple(held_out.cell.T.astype(np.int64))], 1e-9))
-        more = refined(model.trees_of(number), held_out.features, start)
-        found.append(
-            {
-                "street": street,
-                "decisions": len(held_out.move),
-                "grid": round(log_loss(start, held_out.move), 4),
-                "trees": round(log_loss(more, held_out.move), 4),
-            }
+    moves = [
+        (
+            file,
+            one.model,
+            f"{one.decisions:,}",
+            _figure(one.public.accuracy, ".3f"),
+            f"{one.public.baseline_accuracy.mean:.3f}",
+            _figure(one.public.log_loss, ".4f"),
+            f"{one.public.baseline_log_loss.mean:.4f}",
+            "-" if one.with_cards is None else _figure(one.with_cards.accuracy, ".3f"),
+            "-" if one.with_cards is None else _figure(one.with_cards.log_loss, ".4f"),
         )
-    return found
+        for file, one in found
+    ]
+    heads = "log,model,decisions,accuracy,baseline,log-loss,baseline,with cards,log-loss".split(",")
+    shown = [
+        (
+            file,
+            one.model,
+            f"{one.cards.hands:,}",
+            _figure(one.cards.multiple, ".2f"),
+            _figure(one.cards.log, ".3f"),
+            f"{one.cards.uniform_log:.3f}",
+        )
+        for file, one in found
+        if one.cards is not None
+    ]
+    tables = [Table(f"Moves, split by {split}", heads, moves)]
+    if shown:
+        columns = ["log", "model", "hands", "in 1/1326", "logarithm", "if all hands were alike"]
+        tables.append(
+            Table("Mean probability of the cards that players turned out to hold", columns, shown)
+        )
+    return Page("opponent-models", "Opponent models", about, tables, seed)
+
+
+def _figure(of: Mean, form: str) -> str:
+    mean = f"{of.mean:{form}}"
+    return mean if of.ci95 is None else f"{mean} ± {of.ci95:{form}}"
 
 
 if __name__ == "__main__":

@@ -62,7 +62,10 @@ def fit(
     binned = np.empty((features.shape[1], len(features)), np.uint8)
     for which, cut in enumerate(cuts):
         binned[which] = np.searchsorted(cut, features[:, which])
+    bins = np.array([len(cut) + 1 for cut in cuts], np.int64)
     chance = np.random.default_rng(0)
+    if not (bins > 1).any():  # nothing to split on
+        most = 0
     while len(found) < most and len(found) < kept + _PATIENCE:
         some = learned
         if len(some) > _ROWS:
@@ -71,7 +74,7 @@ def fit(
         feature, cut = np.zeros(DEPTH, np.uint8), np.zeros(DEPTH, np.uint8)
         mine = binned[:, some]
         place = np.zeros(len(some), np.int64)
-        _grow(mine, gradient, curve, feature, cut, place)
+        _grow(mine, gradient, curve, bins, feature, cut, place)
         leaf = np.zeros((1 << DEPTH, moves))
         _fill(place, gradient, curve, rate, leaf)
         _add(binned, feature, cut, leaf, log)
@@ -109,12 +112,12 @@ def log_loss(log: Floats, move: Ints) -> float:
 
 
 def _cuts(values: Bytes) -> Bytes:
-    """Values of a feature, ascending, between which cuts are tried: all of them if they are few,
-    else quantiles."""
+    """Values of a feature, ascending, above which cuts are tried: all but the greatest if they are
+    few, else quantiles."""
     different = np.unique(values)
     if len(different) > _BINS:
         different = np.unique(np.quantile(values, np.linspace(0, 1, _BINS), method="lower"))
-    return different.astype(np.uint8)[:-1] if len(different) > 1 else different.astype(np.uint8)
+    return different[:-1].astype(np.uint8)
 
 
 def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
@@ -127,7 +130,9 @@ def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
 
 
 @njit
-def _grow(binned: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf: Any) -> None:
+def _grow(
+    binned: Any, gradient: Any, curve: Any, bins_of: Any, feature: Any, cut: Any, leaf: Any
+) -> None:
     """Choose feature and cut of each level of a tree, those with the largest gain; `leaf` [n]
     becomes the leaf of each decision."""
     count, n = binned.shape
@@ -136,7 +141,7 @@ def _grow(binned: Any, gradient: Any, curve: Any, feature: Any, cut: Any, leaf: 
         leaves = 1 << level
         best = -1.0
         for which in range(count):
-            bins = int(binned[which].max()) + 1
+            bins = bins_of[which]
             if bins == 1:
                 continue
             sums = np.zeros((leaves, bins, 2 * moves))

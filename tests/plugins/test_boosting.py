@@ -11,9 +11,9 @@ from cbr.building.pipeline import build
 from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr_arena import Match, play, players_of, write_log
-from cbr_opponents import DEPTH, FEATURES, refined
+from cbr_opponents import COLUMNS, DEPTH, refined
 from cbr_opponents.boosting import Trees, fit, leaf_of
-from cbr_opponents.learning import Decisions, count_moves
+from cbr_opponents.learning import Observed, fit_trees, observe
 
 
 def added(trees: Trees, codes: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -84,8 +84,8 @@ def test_programs_are_predicted_better(tmp_path: Path, who: str, gain: float) ->
         bases.append(tmp_path / f"{seed}.db")
         build([tmp_path / f"{seed}.phhs"], bases[-1], plugins=default_plugins())
     with Casebase.open(bases[0]) as first, Casebase.open(bases[1]) as second:
-        model, asked = count_moves(first).model(), count_moves(second).decisions
-    assert asked.features.shape[1] == FEATURES
+        model, asked = fit_trees(observe(first), profiles=False, public=False), observe(second)
+    assert asked.features.shape[1] == COLUMNS
     plain, refined = losses(model, asked)
     assert refined < plain - gain + 0.005
 
@@ -95,15 +95,15 @@ def test_few_decisions_make_no_trees(tmp_path: Path) -> None:
     write_log(play(match).hands, tmp_path / "few.phhs")
     build([tmp_path / "few.phhs"], tmp_path / "few.db", plugins=default_plugins())
     with Casebase.open(tmp_path / "few.db") as base:
-        assert count_moves(base).model().trees.tolist() == [0, 0, 0, 0]
+        assert fit_trees(observe(base)).trees.tolist() == [0, 0, 0, 0]
 
 
-def losses(model, asked: Decisions) -> tuple[float, float]:
+def losses(model, asked: Observed) -> tuple[float, float]:
     """Log-loss by frequencies alone, and with the trees."""
     found: list[list[float]] = [[], []]
     for street in range(4):
-        mine = asked.take(asked.cell[:, 0] == street)
-        start = np.log(np.maximum(model.grid[tuple(mine.cell.T.astype(int))], 1e-9))
+        mine = asked.take(asked.known & (asked.place[:, 0] == street))
+        start = np.log(np.maximum(model.grid[(*mine.place.T, mine.hand_class)], 1e-9))
         trees = model.trees_of(street)
         for place, shares in enumerate((np.exp(start), added(trees, mine.features, start))):
             found[place] += np.log(shares[np.arange(len(mine.move)), mine.move]).tolist()

@@ -29,7 +29,7 @@ from cbr_opponents import (
     logged_moves,
     replay_decisions,
 )
-from cbr_opponents.learning import count_moves, groups_of
+from cbr_opponents.learning import alike, counted, counted_by_context, fit_trees, observe
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestLabels:
     def played(self, base: Path, hands: int = 60):
         with Casebase.open(base) as opened:
-            model = count_moves(opened).model()
+            model = fit_trees(observe(opened), profiles=False, public=False)
             _, bodies = next(iter(opened.read_records(hands)))
         played, terms, _ = replay_decisions(bodies)
         return Strategies(model, model.grid, RAISE_SIZES["limit"]), played, terms
@@ -53,7 +53,7 @@ class TestLabels:
     @pytest.mark.long
     def test_frequencies_are_chances(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            chances = count_moves(opened).model().grid
+            chances = fit_trees(observe(opened), profiles=False, public=False).grid
         assert chances.shape == (4, CONTEXTS, CLASSES, 3)
         assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
         assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
@@ -62,16 +62,17 @@ class TestLabels:
 
     def test_players_who_act_alike_are_a_group(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            counts = count_moves(opened)
-        assert counts.totals.shape[0] == 6  # three miniloki, two lag, and nobody else
-        assert counts.totals[-1].sum() == 0
-        assert len(counts.decisions.move) == counts.totals.sum()
-        assert (
-            counts.decisions.counted(3).sum(axis=2).tolist() == counts.totals.sum(axis=0).tolist()
+            observed = observe(opened)
+        assert len(observed.names) == 5  # three miniloki and two lag
+        totals = counted_by_context(observed)
+        assert len(observed) == totals.sum()
+        assert counted(observed).sum(axis=2).tolist() == totals.tolist()
+        by_player = np.stack(
+            [counted_by_context(observed.take(observed.player == at)) for at in range(5)]
         )
-        groups = groups_of(np.concatenate([counts.totals] * 3))  # as if there were more of each
+        groups = alike(np.concatenate([by_player] * 3))  # as if there were more of each
         assert sorted(len(group) for group in groups) == [6, 9]
-        kinds = [{player % 6 for player in group} for group in groups]
+        kinds = [{player % 5 for player in group} for group in groups]
         assert not kinds[0] & kinds[1]
 
     @pytest.mark.long

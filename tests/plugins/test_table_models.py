@@ -23,7 +23,7 @@ from cbr_opponents import (
     workspace,
 )
 from cbr_opponents.abstraction import shifted_strengths
-from cbr_opponents.learning import count_moves
+from cbr_opponents.learning import fit_trees, observe
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,10 @@ class TestBestResponse:
     def test_it_earns_more_than_the_players_themselves(self, base: Path) -> None:
         """Against the same model, dealt anew: its moves are worth more on average."""
         with Casebase.open(base) as opened:
-            model, starts = count_moves(opened).model(), starts_of(opened)
+            model, starts = (
+                fit_trees(observe(opened), profiles=False, public=False),
+                starts_of(opened),
+            )
         first = best_responses(starts, [model], "limit", rounds=1, hands=15_000)
         later = best_responses(starts, [model], "limit", rounds=3, hands=15_000)
         frequencies = model.grid[None]
@@ -54,7 +57,10 @@ class TestBestResponse:
 
     def test_without_rounds_it_is_the_players_strategy(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            model, starts = count_moves(opened).model(), starts_of(opened)
+            model, starts = (
+                fit_trees(observe(opened), profiles=False, public=False),
+                starts_of(opened),
+            )
         found = best_responses(starts, [model], "limit", rounds=0)
         np.testing.assert_allclose(found.strategy[0], model.grid, atol=1e-12)
         assert not found.value.any()
@@ -62,7 +68,10 @@ class TestBestResponse:
     def test_what_is_seen_is_what_was_done(self, base: Path) -> None:
         """Where nobody may raise, no raise is counted, whatever the model says."""
         with Casebase.open(base) as opened:
-            model, starts = count_moves(opened).model(), starts_of(opened)
+            model, starts = (
+                fit_trees(observe(opened), profiles=False, public=False),
+                starts_of(opened),
+            )
         starts.terms[:, MOST_RAISES : MOST_RAISES + 4] = 0
         found = best_responses(starts, [model], "limit", rounds=1, hands=20_000)
         assert found.move_rates[..., RAISE].max() <= 1 / 3  # of contexts that never came up
@@ -75,7 +84,7 @@ class TestTableModels:
     @pytest.mark.long
     def test_tilts_are_chances_and_do_what_they_say(self, base: Path) -> None:
         with Casebase.open(base) as opened:
-            model = count_moves(opened).model()
+            model = fit_trees(observe(opened), profiles=False, public=False)
             _, bodies = next(iter(opened.read_records(200)))
         played, terms, _ = replay_decisions(bodies)
         tables, plain = played.tables, acting(played.tables, terms, model)
@@ -195,11 +204,11 @@ def sitting(deal: int, seats: int) -> Sitting:
 
 def acting(tables, terms, model) -> np.ndarray:
     """What players would do at tables, each with the hand it has there."""
-    space = workspace(3)
+    space = workspace(model)
     found = np.empty((len(tables), 3))
     for at, row in enumerate(tables):
         space.known[:] = -1
         strength = actor_strength(row, space.known, space.cards)
-        move_chances(row, terms[at], strength, model, space.features, space.chances)
+        move_chances(row, terms[at], strength, model, space)
         found[at] = space.chances
     return found

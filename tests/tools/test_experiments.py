@@ -83,13 +83,15 @@ def test_rows_that_differ_in_one_part_are_there(tmp_path: Path) -> None:
 
 def test_how_well_players_are_predicted(tmp_path: Path, monkeypatch, capsys) -> None:
     base = experiment.built([Path(SAMPLE)], tmp_path / "six.db")
-    told(opponent_models.main, monkeypatch, base, "--json")
+    words = [base, "--split", "time", "--model", "frequencies", "--model", "uniform"]
+    told(opponent_models.main, monkeypatch, *words, "--json")
     found = json.loads(capsys.readouterr().out)
-    assert [one["street"] for one in found] == ["preflop", "flop", "turn", "river"]
-    # Those of the sample act at random: there is nothing to find in what they hold.
-    assert all(one["trees"] < one["grid"] + 0.05 < 1.4 for one in found)
-    told(opponent_models.main, monkeypatch, base)
-    assert "with trees" in capsys.readouterr().out
+    assert [one["model"] for one in found] == ["frequencies", "uniform"]
+    # Those of the sample act at random: there is nothing to find beyond how often.
+    assert all(abs(one["all"]["gain"]) < 0.4 for one in found)
+    assert found[0]["all"]["log_loss"] < found[1]["all"]["log_loss"]
+    told(opponent_models.main, monkeypatch, *words)
+    assert "frequencies" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("main", [casper.main, cbr_bot.main])

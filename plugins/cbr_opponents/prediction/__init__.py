@@ -1,8 +1,14 @@
 """How well player models predict: `cbr predict`.
 
-splits     which players or hands a model is fitted to, and which it is tested on
-baseline   the frequencies of moves given only what is legal
-scores     accuracy, log-loss and Brier score of moves, sizes and shown cards
-pictures   calibration, confusion and learning curve
-commands   the command
+splits        which players or hands a model is fitted to, and which it is tested on
+scores        accuracy, log-loss and Brier score of moves and sizes, beside a baseline
+shown_cards   how likely a model makes the cards that players turn out to hold
+streaming     predictions of models without array form, table by table
+evaluation    all of it for one model and one casebase
+pictures      calibration, confusion and learning curve
+commands      the command
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
