@@ -6,11 +6,11 @@ from .style import BLACK as BLACK
 from .style import BLUE as BLUE
 from .style import COLOURS as COLOURS
 from .style import DARK_BLUE as DARK_BLUE
+from .style import GREY as GREY
+from .style import LINE_GREY as LINE_GREY
 from .style import RED as RED
 from .style import picture as picture
 from .style import style_axis as style_axis
+from .style import style_title as style_title
 from .style import verify_picture as verify_picture
 from .style import zero_line as zero_line
-from .style import GREY as GREY
-from .style import LINE_GREY as LINE_GREY
-from .style import style_title as style_title

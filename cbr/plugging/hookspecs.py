@@ -95,6 +95,11 @@ def cbr_check(casebase: Casebase) -> list[str] | None:
 
 
 @spec
+def cbr_starters() -> Mapping[str, tuple[str, str]]:  # type: ignore[empty-body]
+    """Starters for `cbr plugins new`, by kind: the texts of a plugin and of its test."""
+
+
+@spec
 def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str] | None:
     """Hook specs of the plugin's own, which other plugins implement; returns the kinds of objects
     that they register ("bot" for a hook `cbr_bots`)."""

@@ -1,4 +1,8 @@
-"""Starters: working plugins to start from, each with a test, for `cbr plugins new`."""
+"""Starters: working plugins to start from, each with a test, for `cbr plugins new`.
+
+In their texts FUNCTION and STEM stand for the name of the module, NAME for the same with hyphens,
+FILE for the file. Plugins add starters through the hook `cbr_starters`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from pathlib import Path
 
 from cbr.case import RESERVED, CaseType, Feature
 from cbr.errors import BadValue, NoSuchName
+from cbr.plugging.plugins import Plugins
 
 _SIMILARITY = '''\
 """A local similarity.
@@ -221,13 +226,24 @@ STARTERS = {
 }
 
 
-def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> list[Path]:
+def starters_of(plugins: Plugins) -> dict[str, tuple[str, str]]:
+    """The starters by kind: those of the engine, then those of plugins."""
+    found = dict(STARTERS)
+    for _, more in plugins.call("cbr_starters"):
+        found |= {kind: texts for kind, texts in more.items() if kind not in found}
+    return found
+
+
+def write_starter(
+    kind: str, file: str | Path, plugins: Plugins, case_type: CaseType = _CAR
+) -> list[Path]:
     """Write the starter of a kind and its test beside it; returns the two paths.
 
     A feature starter combines two number features of `case_type`, and is for its whole domain.
     """
-    if kind not in STARTERS:
-        raise NoSuchName("kind of starter", kind, STARTERS)
+    starters = starters_of(plugins)
+    if kind not in starters:
+        raise NoSuchName("kind of starter", kind, starters)
     path = Path(file)
     plain = path.stem.isidentifier() and path.stem == path.stem.lower()
     if path.suffix != ".py" or not plain or keyword.iskeyword(path.stem) or path.stem in RESERVED:
@@ -242,7 +258,7 @@ def write_starter(kind: str, file: str | Path, case_type: CaseType = _CAR) -> li
         raise BadValue(f"{path.parent} is no folder; create it first")
     one, two = _two_numbers(case_type)
     low, high = one.range or (0, 1)
-    for target, text in zip((path, test), STARTERS[kind], strict=True):
+    for target, text in zip((path, test), starters[kind], strict=True):
         for mark, value in {
             "DOMAIN": case_type.domain,
             "ONE": one.name,

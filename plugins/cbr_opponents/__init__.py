@@ -11,6 +11,7 @@ ranges              the posterior over a player's hands, given its moves
 simulation          a table played to its end by a model and a strategy
 player_models       PlayerModel, the interface of all models; `hookspecs` is the hook for more
 array_models        player models in array form; `kinds` names those that ship
+starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
 prediction/         how well models predict: `cbr predict`
@@ -21,7 +22,7 @@ Roll-outs, best responses, labels, search and clustering share these. Only `lear
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import lazy_loader
@@ -51,6 +52,13 @@ def cbr_player_models() -> Iterable[PlayerModelKind]:
     from cbr_opponents.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_starters() -> Mapping[str, tuple[str, str]]:
+    from cbr_opponents.starter import STARTER, TEST
+
+    return {"player-model": (STARTER, TEST)}
 
 
 @hook

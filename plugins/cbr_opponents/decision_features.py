@@ -258,11 +258,11 @@ def _board(r: Any, out: Any) -> None:
         mask |= 1 << (card >> 2)
     last = r[BOARD + shown - 1]
     rank = last >> 2
-    same_suit, same_rank, high, highest = 0, 0, 0, 0
+    same_suit, same_rank, high, highest = np.int64(0), np.int64(0), 0, 0
     for suit in range(4):
-        same_suit = max(same_suit, suits >> 4 * suit & 15)
+        same_suit = max(same_suit, np.int64(suits >> 4 * suit & 15))
     for one in range(13):
-        same_rank = max(same_rank, ranks >> 4 * one & 15)
+        same_rank = max(same_rank, np.int64(ranks >> 4 * one & 15))
         if mask >> one & 1:
             highest = one
             high += one >= 9

@@ -172,7 +172,8 @@ class OpponentModel(NamedTuple):
 
 def no_trees(leaves: int) -> Trees:
     """No trees, with so many numbers in a leaf."""
-    return Trees(*np.zeros((2, 0, DEPTH), np.uint8), np.zeros((0, 1 << DEPTH, leaves)))
+    none = np.zeros((0, DEPTH), np.uint8)
+    return Trees(none, none, np.zeros((0, 1 << DEPTH, leaves)))
 
 
 def _stacked(trees: Sequence[Trees]) -> SizeTrees:

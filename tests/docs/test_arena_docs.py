@@ -13,7 +13,8 @@ from cbr_arena import hookspecs
 
 REFERENCE = ROOT / "docs" / "reference"
 PAGE = (REFERENCE / "bots.md").read_text("utf-8")
-HOOK = (REFERENCE / "hooks.md").read_text("utf-8").partition("\n## Bots\n")[2]
+HOOKS = (REFERENCE / "hooks.md").read_text("utf-8").partition("\n## Bots\n")[2]
+HOOK, _, OF_MODELS = HOOKS.partition("\n## Player models\n")
 EXAMPLES = re.findall(r"```python\n(.*?)```", HOOK, re.S)
 
 

@@ -22,8 +22,8 @@ from cbr_holdem.situation import Pending, legal_solutions
 from cbr_holdem.table import ACTOR, CALL, FOLD, HOLE, RAISE, SEATS, STREET, Game, to_call
 from cbr_opponents import (
     CLASSES,
+    COLUMNS,
     CONTEXTS,
-    FEATURES,
     RAISE_SIZES,
     Strategies,
     logged_moves,
@@ -244,7 +244,7 @@ class TestLabels:
                     tmp_path / "far.npz",
                     labels,
                     "worlds.feature",
-                    np.full_like(np.load(labels)["worlds.feature"], FEATURES),
+                    np.full_like(np.load(labels)["worlds.feature"], COLUMNS),
                 ),
                 "array 'worlds.feature' of",
             ),

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from cbr.plugging.plugins import Plugins
 
 _Kind = Annotated[
-    str, typer.Argument(help="similarity, feature, policy, case-type or arena.", show_default=False)
+    str,
+    typer.Argument(
+        help="similarity, feature, policy, case-type or arena, or a kind that a plugin adds.",
+        show_default=False,
+    ),
 ]
 _Type = Annotated[
     str, typer.Option("--type", metavar="TYPE", help="Case type that the feature is for.")
@@ -90,7 +94,7 @@ def new(kind: _Kind, file: _Target, type: _Type = "", json: Json = False) -> Non
     from cbr.store.definitions import case_types_of
 
     chosen = case_types_of(type, default_plugins())[:1] if type else ()
-    written = write_starter(kind, file, *chosen)
+    written = write_starter(kind, file, default_plugins(), *chosen)
     if json:
         emit({"written": [str(path) for path in written]})
         return

@@ -34,6 +34,7 @@ from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.layout import (
     ACTOR,
+    BET,
     BOARD,
     CALL,
     FOLD,
@@ -51,7 +52,7 @@ from cbr_holdem.table.layout import (
     WIDTH,
 )
 from cbr_holdem.table.rake import ANY_RAKE, Rake
-from cbr_holdem.table.rules import act, deal_posted, raise_limits, to_call
+from cbr_holdem.table.rules import act, deal_posted, pot_of, raise_limits, to_call
 
 _OK, _OVER, _STREET, _TURN, _RAISE, _SIZE, _END, _BOARD = range(8)
 _REASONS = {
@@ -64,9 +65,10 @@ _REASONS = {
     _BOARD: "comes when cards of the board are missing",
 }
 _NO_POSTS = "nobody posted a blind or an ante, so there is no pot to play for"
-#: Columns of a decision while hands are replayed; `paid` are the chips put in before it.
-_MOVE = ("hand", "step", "action", "size", "paid")
-_HAND, _STEP, _ACTION, _SIZE_CLASS, _PAID_BEFORE = range(len(_MOVE))
+#: Columns of a decision while hands are replayed; `paid` are the chips put in before it, `put`
+#: those that it puts in, `by` those by which it raises, `into` the pot after a call.
+_MOVE = ("hand", "step", "action", "size", "paid", "put", "by", "into")
+_HAND, _STEP, _ACTION, _SIZE_CLASS, _PAID_BEFORE, _PUT, _BY, _INTO = range(len(_MOVE))
 _F, _C, _R, _SLASH, _ZERO, _NINE = (ord(letter) for letter in "fcr/09")
 _FIRST, _LAST = ord("A"), ord("J")
 
@@ -76,7 +78,8 @@ class Replayed:
     """The m decisions of n hands.
 
     `hand` [m] is the place of the hand among those given, `step` [m] the number of the decision in
-    it, `action` [m] a place in `ACTIONS`, `size` [m] the class of a bet or raise (else -1),
+    it, `action` [m] a place in `ACTIONS`, `size` [m] the class of a bet or raise (else -1), `put`
+    [m] the chips that it puts in, `share` [m] a raise as a share of the pot after a call or NaN,
     `outcome` [m] the winnings from the decision on (without the chips put in before it), in small
     bets (big blinds in no-limit), NaN where unknown. `rejected` has the reason for each hand that
     gave no decisions. `tables` [m, WIDTH], if kept, are the tables at the decisions, with all cards
@@ -88,6 +91,8 @@ class Replayed:
     step: NDArray[np.int64]
     action: NDArray[np.int64]
     size: NDArray[np.int64]
+    put: NDArray[np.int64]
+    share: NDArray[np.float64]
     outcome: NDArray[np.float64]
     rejected: dict[int, str]
     tables: NDArray[np.int64] | None = None
@@ -138,7 +143,9 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False, rake: Rake = ANY
     kept = np.flatnonzero(~bad[moves[:, _HAND]])
     chosen = moves[kept]
     situations = seen.take(kept)
-    hand, step, action, size, paid = chosen.T
+    hand, step, action, size, paid, put, by, into = chosen.T
+    share = np.full(len(chosen), np.nan)
+    np.divide(by, into, out=share, where=by > 0)
     own = result[hand, situations.seat]
     return Replayed(
         situations,
@@ -146,6 +153,8 @@ def replay_arrays(hands: HandArrays, keep_tables: bool = False, rake: Rake = ANY
         step,
         action,
         size,
+        put,
+        share,
         (own + paid) / hands.terms[hand, BET_SIZES],
         hands.rejected | {int(hands.place[at]): reason for at, reason in reasons.items()},
         tables[kept] if keep_tables else None,
@@ -216,6 +225,12 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             if kind == RAISE:
                 moves[d, _SIZE_CLASS] = size_of(r, terms[h], amount)
             moves[d, _PAID_BEFORE] = r[PAID + seat]
+            call = to_call(r)
+            moves[d, _PUT] = 0 if kind == FOLD else call
+            if kind == RAISE:
+                moves[d, _PUT] = amount - r[BET + seat]
+                moves[d, _BY] = amount - r[TOP]
+                moves[d, _INTO] = pot_of(r) + r[TOP] - r[BET + seat]
             act(r, terms[h], kind, amount)
         if code == _OK and r[ACTOR] >= 0:
             code = _END

@@ -1,5 +1,6 @@
 """Opponent models learned from the hands of a casebase.
 
+all_decisions   every decision of a casebase or log as named columns, for people's own use
 observing       decisions of a casebase's players as columns
 fitting         models in array form, fitted to them
 player_groups   groups of players who act alike

@@ -1,3 +1,4 @@
+from .all_decisions import decisions as decisions
 from .fitting import TREES as TREES
 from .fitting import fit_frequencies as fit_frequencies
 from .fitting import fit_trees as fit_trees

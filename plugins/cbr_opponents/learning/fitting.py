@@ -156,8 +156,8 @@ def context_chances(totals: Ints) -> Floats:
     free = slice(0, CONTEXTS // PRICE_CLASSES)
     prior = counts.sum(axis=2, keepdims=True) + 0.5
     prior /= prior.sum(axis=-1, keepdims=True)
-    chances = counts + _PRIOR * prior
-    chances = (chances / chances.sum(axis=-1, keepdims=True)).reshape(totals.shape)
+    summed = counts + _PRIOR * prior
+    chances: Floats = (summed / summed.sum(axis=-1, keepdims=True)).reshape(totals.shape)
     chances[:, free, CALL] += chances[:, free, FOLD]
     chances[:, free, FOLD] = 0.0
     return chances

@@ -6,8 +6,10 @@ seen of it in earlier hands, and nothing else.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +59,8 @@ from cbr_opponents.profiles import (
 _FIRST = 1_000
 
 
-class Observed(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Observed:
     """n decisions of players, in the order of the log.
 
     `place` [n, 2] is street and context, `hand_class` [n] the class of the hand (-1 where the cards
@@ -84,7 +87,16 @@ class Observed(NamedTuple):
 
     def take(self, places: NDArray[Any]) -> Observed:
         """The decisions at these places, or where a mask is true."""
-        return Observed(*(part[places] for part in self[:8]), *self[8:])
+        columns = {name: getattr(self, name)[places] for name in _COLUMNS}
+        return dataclasses.replace(self, **columns)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Observed]) -> Observed:
+        """The decisions of several parts of one log, one after the other."""
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS
+        }
+        return dataclasses.replace(parts[0], **columns)
 
     @property
     def kind(self) -> Ints:
@@ -97,13 +109,17 @@ class Observed(NamedTuple):
         return self.hand_class >= 0
 
 
+#: The columns of `Observed` with a value for each decision.
+_COLUMNS = ("place", "hand_class", "features", "move", "facing", "may_raise", "player", "hand")
+
+
 def observe(base: Casebase, progress: Progress | None = None) -> Observed:
     """All decisions in the records of a casebase of hold'em."""
     if base.domain not in BETTING:
         raise BadValue(f"{base.path} is a casebase of {base.domain!r}, not of hold'em")
     moves = RAISE + len(RAISE_SIZES[BETTING[base.domain]])
     total, log = base.count_records(), _Log()
-    parts = []
+    parts: list[Observed] = []
     done = 0
     for numbers, bodies in base.read_records(BATCH):
         if not done:
@@ -112,10 +128,9 @@ def observe(base: Casebase, progress: Progress | None = None) -> Observed:
         done += len(numbers)
         if progress:
             progress(done, total, done)
-    if not parts or not sum(len(part[0]) for part in parts):
+    if not any(len(part) for part in parts):
         raise EmptyStage(f"{base.path} has no hands; build some into it with `cbr build`")
-    joined = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return Observed(*joined, list(log.players), moves, log.stranger)
+    return dataclasses.replace(Observed.joined(parts), names=list(log.players))
 
 
 def _usual(base: Casebase) -> Floats:
@@ -142,8 +157,8 @@ class _Log:
         self.stranger = np.zeros(PROFILE, np.uint8)
         profile_features(np.zeros(SEEN), usual, self.stranger)
 
-    def read(self, numbers: Sequence[int], bodies: Sequence[str], moves: int) -> tuple[Any, ...]:
-        """The first columns of `Observed` for some hands; then they count as seen."""
+    def read(self, numbers: Sequence[int], bodies: Sequence[str], moves: int) -> Observed:
+        """The decisions of some hands, which then count as seen."""
         played, terms, names = replay_decisions(bodies)
         assert played.tables is not None
         player = np.array(
@@ -167,7 +182,10 @@ class _Log:
             (place, held, features, free),
         )
         hand = np.array(numbers, np.int64)[played.hand]
-        return place, held, features, logged_moves(played, moves), *free, player, hand
+        made = logged_moves(played, moves)
+        return Observed(
+            place, held, features, made, free[0], free[1], player, hand, [], moves, self.stranger
+        )
 
 
 @njit

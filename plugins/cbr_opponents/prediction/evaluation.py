@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cbr.spec import Spec
 from cbr.statistics import Mean, clustered_mean
@@ -141,14 +142,12 @@ def predicted(
 def _prediction(
     model: str, split: str, parts: list[_Tested], shown: list[CardFigures | None]
 ) -> Prediction:
-    observed = parts[0].observed
-    columns = [np.concatenate([part.observed[at] for part in parts]) for at in range(8)]
-    observed = Observed(*columns, *observed[8:])
+    observed = Observed.joined([part.observed for part in parts])
     # Intervals are over players; where there is one, over hands.
     several = len(np.unique(observed.player)) > 1
     cluster = observed.player if several else observed.hand
 
-    def of(name: str) -> Floats:
+    def of(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, name) for part in parts])
 
     ours = scored(of("public"), observed.kind, cluster)
