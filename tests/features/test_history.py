@@ -154,6 +154,19 @@ def test_a_raise_of_the_whole_stack_is_all_in_whatever_its_amount() -> None:
     assert SIZES[size_of(row, terms, 30)] == "all-in"  # for less than the least raise, to 40
 
 
+def test_the_least_raise_is_that_of_the_rules() -> None:
+    """After a raise to 100 and an all-in to 120 the ACPC dealer allows a raise to 190, by 70; a
+    quarter of the pot of 340 is more than that, and less than the raise by 90 before."""
+    table = Table(Game("nolimit", rules="acpc"), [120, 1000, 1000], range(6), range(6, 11))
+    table.play("r", 100)
+    table.play("r", 120)
+    assert table.legal().raise_from == 190
+    assert SIZES[size_of(table.rows[0], table.game.terms, 205)] == "1/4"
+    table.play("r", 205)
+    table.play("r", 600)
+    assert SIZES[int(Situations.at(table.rows, table.game)["own_size"][0])] == "1/4"
+
+
 def test_limit_has_one_size() -> None:
     table = Table(Game("limit"), [1000, 20, 1000], range(6), range(6, 11))
     assert size_of(table.rows[0], table.game.terms, 20) == 0

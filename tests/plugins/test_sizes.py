@@ -15,6 +15,7 @@ from cbr.store.casebase import Casebase
 from cbr.upkeep import check
 from cbr_arena import build as build_bot
 from cbr_casper.solutions import moves_of_solutions, raise_amounts
+from cbr_casper.values.best_response import best_responses, starts_of
 from cbr_casper.values.label_file import _fingerprint
 from cbr_holdem.situation import SHARES, SIZES, Pending, size_of
 from cbr_holdem.situation.features import NO_LIMIT_ACTIONS
@@ -22,7 +23,10 @@ from cbr_holdem.table import (
     ACTOR,
     CALL,
     FOLD,
+    MOST_SEATS,
+    PAID,
     RAISE,
+    STACK,
     Game,
     deal_all,
     decks,
@@ -33,6 +37,7 @@ from cbr_holdem.table import (
     unpacked,
 )
 from cbr_opponents import RAISE_SIZES, legal_moves, play_move, played_as
+from cbr_opponents.learning import count_moves
 
 MOVES = RAISE + len(SIZES)
 
@@ -161,6 +166,26 @@ def test_a_bot_with_large_bets_is_known_by_them(tmp_path: Path, size: str) -> No
 def new(tmp_path_factory: pytest.TempPathFactory) -> Path:
     specs = ["lag?size=5", "miniloki?size=3/4", "random?size=2"]
     return made(tmp_path_factory.mktemp("sizes"), "nl", specs, 150, Game("nolimit", 50, 100))
+
+
+@pytest.mark.long
+def test_simulated_play_counts_what_is_observed(new: Path) -> None:
+    """With stacks of four big blinds, three pots and more are always all-in."""
+    with Casebase.open(new) as base:
+        model, starts = count_moves(base).model(), starts_of(base)
+    posted = starts.tables[:, PAID : PAID + MOST_SEATS]
+    starts.tables[:, STACK : STACK + 3] = 400 - posted[:, :3]
+    found = best_responses(starts, [model], "nolimit", rounds=1, hands=4_000)
+    large = slice(RAISE + SIZES.index("3"), MOVES - 1)
+    np.testing.assert_array_equal(
+        found.value[..., large], found.value[..., MOVES - 1 :].repeat(3, -1)
+    )
+    assert found.value[..., MOVES - 1].any()
+    # Of contexts that came up, only the prior is left of large sizes.
+    seen = found.move_rates.min(axis=-1) < 0.01
+    assert seen.any()
+    assert (found.move_rates[..., large].max(axis=-1) == found.move_rates.min(axis=-1))[seen].all()
+    assert (found.move_rates[seen][:, MOVES - 1] > 0.05).any()
 
 
 class TestCasebasesOfEarlierVersions:
