@@ -32,7 +32,7 @@ from cbr_opponents.abstraction import (
     shifted_strengths,
     strength_space,
 )
-from cbr_opponents.boosting import DEPTH, Trees, leaf_of
+from cbr_opponents.boosting import DEPTH, Trees
 from cbr_opponents.decision_features import (
     F_FIELD_STRENGTH,
     F_PAIR_SUITED,
@@ -251,7 +251,7 @@ def workspace(model: OpponentModel) -> Any:
     )
 
 
-@njit
+@njit(inline="always")
 def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -> None:
     """Compute what the chances of the actor's moves do not need its hand for."""
     street, raiser = r[STREET], last_to_raise(r)
@@ -268,49 +268,70 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
     _begin_trees(model, space)
 
 
-@njit
+# In the loops below arrays are indexed by numbers only: a slice, or an array taken out of a tuple,
+# would cost the counting of a reference each time.
+
+
+@njit(inline="always")
 def _begin_trees(model: OpponentModel, space: Workspace) -> None:
     """Add up trees without the hand, and begin the leaves of those with it, by the features."""
-    street, features, sums = space.place[0], space.features, space.sums
-    sums[:] = 0.0
+    street, features, sums, begun = space.place[0], space.features, space.sums, space.leaf
+    feature, cut, leaf, shared = model.feature, model.cut, model.leaf, model.shared
+    public, plain = model.public[street], model.plain[street]
+    fold, call, more = 0.0, 0.0, 0.0
+    sums[0, FOLD] = sums[0, CALL] = sums[0, RAISE] = 0.0
     for tree in range(model.trees[street]):
-        feature, cut = model.feature[street, tree], model.cut[street, tree]
         at = 0
-        for level in range(model.shared[street, tree]):
-            at |= int(features[feature[level]] > cut[level]) << level
-        if tree >= model.plain[street]:
-            space.leaf[tree] = at
+        for level in range(shared[street, tree]):
+            above = features[feature[street, tree, level]] > cut[street, tree, level]
+            at |= int(above) << level
+        if tree >= plain:
+            begun[tree] = at
         else:
-            for kind in range(KINDS):
-                sums[1, kind] += model.leaf[street, tree, at, kind]
-        if tree + 1 == model.public[street]:
-            sums[0] = sums[1]
+            fold += leaf[street, tree, at, FOLD]
+            call += leaf[street, tree, at, CALL]
+            more += leaf[street, tree, at, RAISE]
+        if tree + 1 == public:
+            sums[0, FOLD], sums[0, CALL], sums[0, RAISE] = fold, call, more
+    sums[1, FOLD], sums[1, CALL], sums[1, RAISE] = fold, call, more
     if len(space.sizes) > 1:
-        sizes = model.sizes
-        space.sizes[:] = 0.0
-        for tree in range(sizes.trees[street]):
-            at = leaf_of(features, sizes.feature[street, tree], sizes.cut[street, tree])
-            for size in range(len(space.sizes)):
-                space.sizes[size] += sizes.leaf[street, tree, at, size]
-        for size in range(len(space.sizes)):
-            space.sizes[size] = np.exp(space.sizes[size])
+        _size_factors(street, features, model.sizes, space.sizes)
 
 
 @njit
+def _size_factors(street: Any, features: Any, trees: SizeTrees, out: Any) -> None:
+    """What the trees of sizes multiply the chance of each size by, into `out` [sizes]."""
+    feature, cut, leaf = trees.feature, trees.cut, trees.leaf
+    out[:] = 0.0
+    for tree in range(trees.trees[street]):
+        at = 0
+        for level in range(DEPTH):
+            above = features[feature[street, tree, level]] > cut[street, tree, level]
+            at |= int(above) << level
+        for size in range(len(out)):
+            out[size] += leaf[street, tree, at, size]
+    for size in range(len(out)):
+        out[size] = np.exp(out[size])
+
+
+@njit(inline="always")
 def _add_hand_trees(model: OpponentModel, space: Workspace) -> None:
     """Add the trees with features of the hand to the others, by the features."""
-    street, sums, features = space.place[0], space.sums, space.features
-    sums[2] = sums[1]
+    street, features, sums, begun = space.place[0], space.features, space.sums, space.leaf
+    feature, cut, leaf, shared = model.feature, model.cut, model.leaf, model.shared
+    fold, call, more = sums[1, FOLD], sums[1, CALL], sums[1, RAISE]
     for tree in range(model.plain[street], model.trees[street]):
-        feature, cut = model.feature[street, tree], model.cut[street, tree]
-        leaf = space.leaf[tree]
-        for level in range(model.shared[street, tree], DEPTH):
-            leaf |= int(features[feature[level]] > cut[level]) << level
-        for kind in range(KINDS):
-            sums[2, kind] += model.leaf[street, tree, leaf, kind]
+        at = begun[tree]
+        for level in range(shared[street, tree], DEPTH):
+            above = features[feature[street, tree, level]] > cut[street, tree, level]
+            at |= int(above) << level
+        fold += leaf[street, tree, at, FOLD]
+        call += leaf[street, tree, at, CALL]
+        more += leaf[street, tree, at, RAISE]
+    sums[2, FOLD], sums[2, CALL], sums[2, RAISE] = fold, call, more
 
 
-@njit
+@njit(inline="always")
 def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move with a hand of this packed strength, into `space.chances`, after
     `begin_decision`; -1 stands for unknown cards."""
@@ -327,7 +348,7 @@ def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
         tilt_raises(space.chances, model.calls_raised, model.raises_called)
 
 
-@njit
+@njit(inline="always")
 def _shares(cell: Any, log: Any, sizes: Any, out: Any) -> None:
     """Chances of a cell [moves] after trees, into `out`: the `log` [KINDS] of what trees multiply
     folds, calls and raises by, and the factors of sizes."""

@@ -157,21 +157,19 @@ def update_range(
 ) -> None:
     """Multiply the weights [1326] of the actor's hands by the likelihood of its move; `hands` are
     those of the board."""
+    chance, levels, different, chances = hands.chance, hands.level, hands.different, space.chances
     begin_decision(r, terms, model, space)
-    chance = hands.chance
     for level in range(hands.count[0]):
-        hand_chances(hands.different[level], model, space)
-        chance[level] = space.chances[move]
+        hand_chances(different[level], model, space)
+        chance[level] = chances[move]
     most = 0.0
     for h in range(_COUNT):
-        if hands.level[h] >= 0:
-            weights[h] *= chance[hands.level[h]]
-            most = max(most, weights[h])
-        else:
-            weights[h] = 0.0
+        level = levels[h]
+        weights[h] *= chance[level] if level >= 0 else 0.0
+        most = max(most, weights[h])
     scale = 1.0 / most if most > 0.0 else 0.0
     for h in range(_COUNT):
-        if hands.level[h] >= 0:
+        if levels[h] >= 0:
             weights[h] = max(FLOOR, weights[h] * scale) if most > 0.0 else 1.0
 
 
