@@ -7,10 +7,11 @@ STARTER = '''\
 
 Measure how well it predicts the players of a casebase:
 
-    cbr predict FILE.db --model "NAME?nerve=0.5" --split time --plugin FILE
+    cbr predict FILE.db --model "NAME?nerve=0.5" --plugin FILE
 """
 
 import numpy as np
+
 from cbr_opponents import player_model
 
 
@@ -24,8 +25,9 @@ def FUNCTION(situations, nerve=1.0):
 '''
 
 TEST = """\
-from cbr_opponents.testing import check_player_model
 from STEM import FUNCTION
+
+from cbr_opponents.testing import check_player_model
 
 
 def test_FUNCTION():
