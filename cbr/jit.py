@@ -56,7 +56,9 @@ def njit(function: Any = None, **options: Any) -> Any:
     """`numba.njit` with the cache described above; `options` are numba's."""
     if function is None:
         return lambda decorated: njit(decorated, **options)
-    compiled = numba.njit(**options)(function)
+    # Nobody passes a compiled function on as a C function, for which numba would compile another
+    # entry.
+    compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)
     _source(function)  # the digest of the module as it was imported, whatever is written later
     if not isinstance(compiled, Dispatcher):  # numba is disabled (NUMBA_DISABLE_JIT=1)
         # Compiled integers wrap around without a warning, as hashes want it.
@@ -66,13 +68,17 @@ def njit(function: Any = None, **options: Any) -> Any:
 
 
 def _compile_once(compiled: Any, cache: _Cache) -> None:
-    """Give a function its cache, whose lock is released however its compiling ends."""
+    """Give a function its cache, whose lock is released however its compiling ends.
+
+    It is compiled for types alone: numba would compile it again for each constant (0, 1, 2) that
+    another compiled function calls it with.
+    """
     compile_it = compiled.compile
 
     def compile_or_load(signature: Any) -> Any:
         cache.users += 1
         try:
-            return compile_it(signature)
+            return compile_it(tuple(map(numba.types.unliteral, signature)))
         finally:
             cache.users -= 1
             cache.unlock()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,11 @@ from cbr.building.pipeline import build
 from cbr.cli import main
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr.store.casebase import Casebase
+from cbr.workers import executor
 
+# Tests run in as many processes as there are cores, so threads of FAISS and BLAS would only wait
+# for each other. It is read when these are loaded, here and in processes that tests start.
+os.environ["OMP_NUM_THREADS"] = "1"
 # Whoever runs the tests in the background may ignore Ctrl-C, and processes that they start would
 # inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,6 +78,25 @@ def _own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cbr.plugging.plugins._default", None)
     monkeypatch.delenv("CBR_PLUGINS_DIR", raising=False)
     monkeypatch.delenv("CBR_LOAD_PLUGINS", raising=False)
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[Executor]:
+    """Two worker processes for all tests that give work to some: each takes seconds to start."""
+    with executor(2) as pool:
+        assert pool is not None
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def dask_cluster() -> Iterator[str]:
+    """The address of a Dask scheduler with two workers."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster.scheduler_address
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
@@ -36,7 +36,7 @@ class App(typer.Typer):
     Help is plain text, because that loads faster and goes into the docs as it is.
     """
 
-    def __init__(self, plugins: Plugins, words: Collection[str] | None = None) -> None:
+    def __init__(self, plugins: Plugins, words: Sequence[str] | None = None) -> None:
         super().__init__(
             name="cbr",
             no_args_is_help=True,
@@ -69,14 +69,25 @@ _COMMANDS: tuple[_Command, ...] = (
 )
 
 
-def make_app(plugins: Plugins, words: Collection[str] | None = None) -> App:
+def make_app(plugins: Plugins, words: Sequence[str] | None = None) -> App:
     """The application with all commands; `words` are those of the command line, None for any."""
     app = App(plugins, words)
     app.callback()(_root)
     for command in _COMMANDS:
         command.add(app)
     _add_commands_of(plugins, app)
+    _keep_called(app, words)
     return app
+
+
+def _keep_called(app: App, words: Sequence[str] | None) -> None:
+    """Leave only the command that the command line begins with, because typer inspects the options
+    of all that are there. All stay where it begins with none of them, so that help lists them and
+    the nearest name is found."""
+    called = next(iter(words or ()), None)
+    if called in _names(app):
+        for registered in (app.registered_commands, app.registered_groups):
+            registered[:] = [one for one in registered if _name(one) == called]  # type: ignore[index]
 
 
 def _add_commands_of(plugins: Plugins, app: App) -> None:

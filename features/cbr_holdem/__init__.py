@@ -20,6 +20,8 @@ import lazy_loader
 from cbr import hook
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import typer
 
     from cbr import Casebase, CaseType, Weights
@@ -29,7 +31,7 @@ __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 @hook
-def cbr_case_types() -> list[CaseType]:
+def cbr_case_types() -> Sequence[CaseType]:
     from cbr_holdem.situation.features import case_types
 
     return case_types()

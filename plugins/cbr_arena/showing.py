@@ -44,7 +44,8 @@ def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
 def _as_seen(rows: Any, table: Any, seat: Any, out: Any) -> None:
     for i in range(len(table)):
         r, seen = rows[table[i]], out[i]
-        seen[:] = r
+        for column in range(WIDTH):
+            seen[column] = r[column]
         showdown = r[PLAYERS] > 1
         for other in range(MOST_SEATS):
             shown = showdown and not r[FOLDED] >> other & 1

@@ -256,27 +256,19 @@ class TestMatches:
     @pytest.mark.long
     def test_the_same_for_any_number_of_workers(self, plugin_file) -> None:
         use_plugins(Plugins().load([plugin_file(SHY)]))
-        for specs, options in ((("lag", "random"), {}), (("shy", "lag"), {"session": 20})):
-            one = match(*specs, hands=8_000 if not options else 800, **options)
-            alone = play(one)
-            with executor(2) as pool:
-                together = play(one, pool)
-            assert np.array_equal(alone.won, together.won)
-            assert np.array_equal(alone.counts, together.counts)
+        with executor(2) as pool:
+            for specs, options in ((("lag", "random"), {}), (("shy", "lag"), {"session": 20})):
+                one = match(*specs, hands=8_000 if not options else 800, **options)
+                alone, together = play(one), play(one, pool)
+                assert np.array_equal(alone.won, together.won)
+                assert np.array_equal(alone.counts, together.counts)
 
     @pytest.mark.long
-    def test_a_dask_cluster_with_a_bot_from_a_file(self, plugin_file) -> None:
-        from distributed import LocalCluster
-
+    def test_a_dask_cluster_with_a_bot_from_a_file(self, plugin_file, dask_cluster: str) -> None:
         use_plugins(Plugins().load([plugin_file(SHY)]))
         one = match("shy", "lag", hands=400, session=20)
         alone = play(one)
-        with (
-            LocalCluster(
-                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-            ) as cluster,
-            executor(dask=cluster.scheduler_address) as pool,
-        ):
+        with executor(dask=dask_cluster) as pool:
             together = play(one, pool)
         assert np.array_equal(alone.won, together.won)
         assert not together.faults

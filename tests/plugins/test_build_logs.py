@@ -13,6 +13,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
@@ -501,10 +502,11 @@ class TestOptions:
             build([log], tmp_path / "c.db", strict=True)
 
     @pytest.mark.long
-    def test_workers_do_not_change_anything(self, tmp_path: Path, log: Path) -> None:
+    def test_workers_do_not_change_anything(
+        self, tmp_path: Path, log: Path, pool: Executor
+    ) -> None:
         build([log], tmp_path / "one.db", batch=7)
-        with executor(2) as pool:
-            build([log], tmp_path / "two.db", batch=7, executor=pool)
+        build([log], tmp_path / "two.db", batch=7, executor=pool)
         one, two = (
             [sqlite3.connect(tmp_path / name).execute(f"SELECT * FROM {table}").fetchall()
              for table in ("hands", "cases_preflop", "cases_river", "skipped")]
@@ -513,16 +515,9 @@ class TestOptions:
         assert one == two
 
     @pytest.mark.long
-    def test_a_dask_cluster(self, tmp_path: Path, log: Path) -> None:
-        from distributed import LocalCluster
-
+    def test_a_dask_cluster(self, tmp_path: Path, log: Path, dask_cluster: str) -> None:
         build([log], tmp_path / "one.db", batch=7)
-        with (
-            LocalCluster(
-                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-            ) as cluster,
-            executor(dask=cluster.scheduler_address) as pool,
-        ):
+        with executor(dask=dask_cluster) as pool:
             build([log], tmp_path / "two.db", batch=7, executor=pool)
         one, two = (Casebase.open(tmp_path / name) for name in ("one.db", "two.db"))
         assert [one.digest(s) for s in STREETS] == [two.digest(s) for s in STREETS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,6 @@ from cbr.reusing.hidden_solutions import hidden_solutions_of
 from cbr.reusing.proposal import reuse
 from cbr.store.casebase import Casebase
 from cbr.store.definitions import set_weights
-from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot
@@ -104,14 +104,13 @@ class TestBot:
 
     @pytest.mark.long
     def test_the_same_for_any_number_of_workers(
-        self, base: Path, monkeypatch: pytest.MonkeyPatch
+        self, base: Path, pool: Executor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("cbr_arena.match._PIECE", 100)
         match = Match(players_of([f"cbr:{base}", "lag"]), hands=600)
         assert match.deals > 2 * match.piece
         alone = play(match)
-        with executor(2) as pool:
-            together = play(match, pool)
+        together = play(match, pool)
         assert np.array_equal(alone.won, together.won)
         assert alone.figures == together.figures
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from cbr.spec import Spec
 from cbr.store.casebase import Casebase
 from cbr.testing import check_arena
 from cbr.weights import Weights
-from cbr.workers import executor
 from cbr_arena import Match, play, players_of, write_log
 from cbr_casper import ARENA
 
@@ -200,12 +200,11 @@ def in_short(found) -> tuple:
 
 class TestWorkers:
     @pytest.mark.long
-    def test_their_number_changes_nothing(self, base: Path, tmp_path: Path) -> None:
+    def test_their_number_changes_nothing(self, base: Path, tmp_path: Path, pool: Executor) -> None:
         plan = plan_named("robust").changed(
             {"population": 4, "generations": 1, "trials": 20, "duel": 20, "report": 20}
         )
         arenas = ["holdem?against=lag*5&block=5"]
         alone = evolve(base, plan, run=tmp_path / "1.db", arenas=arenas)
-        with executor(2) as pool:
-            two = evolve(base, plan, run=tmp_path / "2.db", arenas=arenas, pool=pool)
+        two = evolve(base, plan, run=tmp_path / "2.db", arenas=arenas, pool=pool)
         assert in_short(alone) == in_short(two)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from made_logs import limit_base, no_limit_base, with_folds_hidden
 
 from cbr.store.casebase import Casebase
-from cbr.workers import executor
 from cbr_arena import Match, lines_of, play, players_of
 from cbr_arena import build as build_bot
 from cbr_casper.bot import CaseBot
@@ -151,21 +151,21 @@ class TestLabels:
 
     @pytest.mark.long
     def test_it_goes_on_where_it_stopped_for_any_number_of_workers(
-        self, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, base: Path, tmp_path: Path, pool: Executor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         import shutil
 
         # A round has several pieces, as it has with many more hands.
         monkeypatch.setattr("cbr_casper.values.best_response._PIECE", 1_500)
         kept = []
-        for name, steps, workers in (("a", (4, 12), 1), ("b", (12,), 2)):
+        for name, steps, workers in (("a", (4, 12), None), ("b", (12,), pool)):
             copy = tmp_path / f"{name}.db"
             shutil.copy(base, copy)
-            with Casebase.open(copy, write=True) as opened, executor(workers) as pool:
+            with Casebase.open(copy, write=True) as opened:
                 digest = opened.digest("flop")
-                models = TableModels.learn(opened, rounds=2, hands=4_000, pool=pool)
+                models = TableModels.learn(opened, rounds=2, hands=4_000, pool=workers)
                 for cases in steps:
-                    found = label(opened, unlabelled(opened, cases), models, deals=10, pool=pool)
+                    found = label(opened, unlabelled(opened, cases), models, deals=10, pool=workers)
                 assert [stage.all for stage in found] == [12] * 4
                 assert opened.digest("flop") == digest
                 rows = opened.db.execute(

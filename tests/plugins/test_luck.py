@@ -3,6 +3,7 @@ mean stays, and the interval shrinks."""
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 
 from cbr.errors import BadValue, NoSuchName
 from cbr.plugging.plugins import Plugins, use_plugins
-from cbr.workers import executor
 from cbr_arena import (
     FOLD,
     RAISE,
@@ -205,11 +205,10 @@ class TestAivat:
         assert played.judged[:, 0].std() < 0.15
 
     @pytest.mark.long
-    def test_the_same_for_any_number_of_workers(self) -> None:
+    def test_the_same_for_any_number_of_workers(self, pool: Executor) -> None:
         match = Match(players_of(["random", "lag"]), hands=8_000, adjust="aivat")
         alone = play(match)
-        with executor(2) as pool:
-            together = play(match, pool)
+        together = play(match, pool)
         assert np.array_equal(alone.judged, together.judged)
 
     @pytest.mark.long

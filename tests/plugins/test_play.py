@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import pytest
 from conftest import ROOT
 
 from cbr.building.pipeline import build
+from cbr.cli import main
 from cbr.errors import AlreadyThere, BadValue
 from cbr.plugging.plugins import default_plugins
 from cbr_arena import Match, Player, play, players_of
@@ -47,29 +48,81 @@ class Broken:
 """
 
 
-class Terminal:
-    """`cbr play` in a terminal of its own."""
+class Forked:
+    """`cbr` in a fork of this process, with stdin, stdout and stderr in a terminal. A program that
+    is started would load numba and the compiled code again, which takes a second or two."""
 
-    def __init__(self, folder: Path, *words: object, columns: int = 80, **env: str) -> None:
+    def __init__(
+        self, words: Sequence[str], terminal: int, folder: Path, env: Mapping[str, str]
+    ) -> None:
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                _own_terminal(terminal)
+                for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+                    os.dup2(terminal, number)
+                    mode = "w" if number else "r"
+                    setattr(sys, name, os.fdopen(number, mode, encoding=env["PYTHONIOENCODING"]))
+                os.chdir(folder)
+                os.environ.clear()
+                os.environ.update(env)
+                sys.argv = ["cbr", *words]
+                main()
+            except SystemExit as stop:
+                sys.stdout.flush()
+                os._exit(int(stop.code or 0))
+            finally:
+                os._exit(99)
+
+    def poll(self) -> int | None:
+        if self.returncode is None and (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
+            self.returncode = os.waitstatus_to_exitcode(ended[1])
+        return self.returncode
+
+    def wait(self, seconds: float) -> int:
+        end = time.monotonic() + seconds
+        while (code := self.poll()) is None:
+            assert time.monotonic() < end, "it does not end"
+            time.sleep(0.01)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+def _own_terminal(terminal: int) -> None:
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+class Terminal:
+    """`cbr play` in a terminal of its own; as a program that was started if `started`, else in a
+    fork of this process."""
+
+    def __init__(
+        self, folder: Path, *words: object, columns: int = 80, started: bool = False, **env: str
+    ) -> None:
         self.master, self.slave = os.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self.before = termios.tcgetattr(self.slave)
         self.text, self.seen = "", 0
-
-        def own_terminal() -> None:
-            os.setsid()
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
         clean = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "COLUMNS"}}
-        self.process = subprocess.Popen(
-            [*COMMAND, "play", *map(str, words)],
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=self.slave,
-            cwd=folder,
-            env={**clean, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **env},
-            preexec_fn=own_terminal,
-        )
+        env = {**clean, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **env}
+        line = ["play", *map(str, words)]
+        self.process: subprocess.Popen[bytes] | Forked
+        if started:
+            self.process = subprocess.Popen(
+                [*COMMAND, *line],
+                stdin=self.slave,
+                stdout=self.slave,
+                stderr=self.slave,
+                cwd=folder,
+                env=env,
+                preexec_fn=lambda: _own_terminal(0),
+            )
+        else:
+            self.process = Forked(line, self.slave, folder, env)
 
     def _read(self, until: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE
@@ -124,7 +177,7 @@ class Terminal:
 
     def close(self) -> None:
         if self.process.poll() is None:
-            self.process.kill()
+            self.process.send_signal(signal.SIGKILL)
             self.process.wait(PATIENCE)
         os.close(self.master)
         os.close(self.slave)
@@ -164,7 +217,7 @@ def hands_in(path: Path) -> list[Hand]:
 class TestTable:
     def test_hands_by_single_keys_until_it_is_quit(self, terminal, tmp_path: Path, cbr) -> None:
         log = tmp_path / "mine.phhs"
-        game = terminal("call", "loki", "--seed", 3, "--out", log)
+        game = terminal("call", "loki", "--seed", 3, "--out", log, started=True)
         screen = game.asked()
         assert "Hand 1   limit 50/100" in screen
         assert re.search(r"> +you +SB +\S+[♠♥♦♣] \S+[♠♥♦♣] +99,950 +50", screen)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from cbr.errors import BadValue, CbrError, NoSuchName
 from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr.upkeep.soundness import check
-from cbr.workers import executor
 from cbr_arena import (
     Chance,
     Match,
@@ -191,15 +190,13 @@ class TestSession:
 
     @pytest.mark.long
     def test_the_same_for_any_number_of_workers(
-        self, base: Path, monkeypatch: pytest.MonkeyPatch
+        self, base: Path, pool: Executor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("cbr_arena.match._SESSIONS", 2)
         for spec in (f"cbr:{base}?retain=session", "cbr:empty"):
             match = Match(players_of([spec, "lag"]), hands=240, session=20)
             assert match.deals > 2 * match.piece
-            alone = play(match)
-            with executor(2) as pool:
-                together = play(match, pool)
+            alone, together = play(match), play(match, pool)
             assert np.array_equal(alone.won, together.won)
             assert lines_of(match, alone)[0].faults == {}
             assert alone.session is not None
@@ -287,12 +284,13 @@ class TestFile:
         assert check(out) == []
 
     @pytest.mark.long
-    def test_several_processes_write_one_file(self, base: Path, tmp_path: Path) -> None:
+    def test_several_processes_write_one_file(
+        self, base: Path, tmp_path: Path, pool: Executor
+    ) -> None:
         out = tmp_path / "shared.db"
         specs = [f"cbr:empty?retain={out}", f"cbr:{base}?retain={out}", "lag"]
         match = Match(players_of(specs), hands=480, session=10)
-        with executor(2) as pool:
-            played = play(match, pool)
+        played = play(match, pool)
         assert not played.faults
         assert check(out) == []
         with Casebase.open(out) as opened:

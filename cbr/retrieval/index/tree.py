@@ -127,12 +127,12 @@ class TreeIndex:
 
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         """The vectors within `reach` of each target, nearest first; `codes`, `weights` [q, d]."""
-        # Arrays of a single query are read-only, for which numba would compile the search again.
+        # Arrays of a single query are read-only, and slices of one row contiguous, for which numba
+        # would compile the search again.
         values, weights = np.array(codes, np.float64, order="C"), np.array(weights, order="C")
-        rows = self.table.rows(values)
-        targets = Targets(
-            values, weights, weights.cumsum(axis=1)[:, -1], rows, self.table.similarity
-        )
+        weight_sum = np.ascontiguousarray(weights.cumsum(axis=1)[:, -1])
+        rows = np.ascontiguousarray(self.table.rows(values))
+        targets = Targets(values, weights, weight_sum, rows, self.table.similarity)
         numbers = reach.numbers
         parts: list[NearestVectors] = []
         pending = np.arange(len(codes))

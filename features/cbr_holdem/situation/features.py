@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -203,13 +204,14 @@ def _kept(street: int) -> list[Feature]:
     return [*features, Feature("board", "the cards that show", indexed=False)]
 
 
-def case_types() -> list[CaseType]:
+@cache
+def case_types() -> tuple[CaseType, ...]:
     """The case types of both domains, one for each street."""
     described = (
         (LIMIT, "limit hold'em", "casper", _limit_features, ACTIONS),
         (NO_LIMIT, "no-limit hold'em", "shares", _no_limit_features, NO_LIMIT_ACTIONS),
     )
-    return [
+    return tuple(
         CaseType(
             f"{domain}/{street}",
             [*features(number), *_kept(number)],
@@ -227,7 +229,7 @@ def case_types() -> list[CaseType]:
         )
         for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)
-    ]
+    )
 
 
 def _situate(bodies: Sequence[str], case_types: Sequence[CaseType], **options: Any) -> Situated:

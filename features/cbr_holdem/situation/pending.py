@@ -38,7 +38,9 @@ class Pending(Situations):
     own: Ints
 
     def __init__(self, rows: Ints, game: Game, which: Ints) -> None:
-        self._rows, self.game, self.which = rows, game, which
+        self._rows, self.game, self.which = rows, game, which.view()
+        # As bots get it; numba would compile what takes it again for one that can be written.
+        self.which.flags.writeable = False
         self._columns = {}
 
     @property
@@ -134,7 +136,8 @@ def _money(rows: Any, which: Any, terms: Any, out: Any) -> None:
 def _seen(rows: Any, which: Any, out: Any) -> None:
     for i in range(len(which)):
         r, seen = rows[which[i]], out[i]
-        seen[:] = r
+        for column in range(WIDTH):  # `seen[:] = r` takes numba seconds to compile
+            seen[column] = r[column]
         # Payoffs and strengths are left from an earlier hand, and might reveal its cards.
         for seat in range(MOST_SEATS):
             seen[PAYOFF + seat] = 0

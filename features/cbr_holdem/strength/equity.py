@@ -298,14 +298,17 @@ def _draw_some(
         tries = 0
         if len(joint):
             state = step(state)
-            own[:] = joint[below(state, len(joint))]
-            used[:] = on_board
+            way = below(state, len(joint))
+            for card in range(DECK):  # an assignment to `used[:]` takes numba seconds to compile
+                used[card] = on_board[card]
             for p in range(players):
-                used[own[p, 0]] = True
-                used[own[p, 1]] = True
+                for i in range(2):
+                    own[p, i] = joint[way, p, i]
+                    used[own[p, i]] = True
         while not len(joint) and tries < 10_000:
             tries += 1
-            used[:] = on_board
+            for card in range(DECK):
+                used[card] = on_board[card]
             good = True
             for p in range(players):
                 if start[p + 1] == start[p]:

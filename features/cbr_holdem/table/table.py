@@ -86,6 +86,8 @@ class Table:
             deal(self.rows[0], self.terms, len(stacks), chips[0], deck)
         else:
             given, dead = (np.array(p, np.int64) for p in (posts, antes or [0] * len(stacks)))
+            # Whole numbers, as replays deal them: numba would compile it again for bytes.
+            deck = deck.astype(np.int64)
             deal_posted(self.rows[0], self.terms, len(stacks), chips[0], given, dead, deck)
 
     @classmethod
