@@ -10,9 +10,13 @@
     loki_constants    constants of the formula player
     loki_preflop      its strategies before the flop
     betting_line      state of the betting, updated move by move
+    lookup            a bounded cache for compiled code
+    hand_types        types of hands that are equal on a board
+    potential         strength and potential of the types of hands
     board_values      strength and potential of every hand on a board
     triples           probabilities of fold, call and raise for a hand
     weight_tables     probabilities of opponents' hands, given their moves
+    readings          weight tables by public history, kept between decisions
     loki              the formula player
     sim               the formula player with simulation after the flop
     kinds             all bots by name

@@ -27,10 +27,21 @@ from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
-from cbr_bots.loki import Formula, board_sets, once
+from cbr_bots.board_values import against, slot_of
+from cbr_bots.loki import Formula, own_hand
 from cbr_bots.loki_constants import STATION
+from cbr_bots.lookup import copy, find, give
+from cbr_bots.readings import (
+    blank_answers,
+    blank_reading,
+    board_of,
+    decision_key,
+    read,
+    write_keys,
+    write_weights,
+)
 from cbr_bots.triples import after_flop
-from cbr_bots.weight_tables import blank_reading, field_strength, follow
+from cbr_bots.weight_tables import field_of
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import mixed, step, unit
 from cbr_holdem.situation import Pending
@@ -46,6 +57,7 @@ from cbr_holdem.table import (
     PARTS,
     PAYOFF,
     STREET,
+    WIDTH,
     Game,
     act,
     add_up,
@@ -71,7 +83,8 @@ class Sim:
         if not 1 <= trials <= _MOST:
             raise BadValue(f"sim?trials={trials} must be 1 to {_MOST:,}")
         self.trials = trials
-        self.formula = Formula(style, model)
+        self.formula, self.answers = Formula(style, model), blank_answers()
+        self.space = _blank_space()
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
         rows = situations.seen()
@@ -88,25 +101,23 @@ class Sim:
     def values(self, rows: Ints, game: Game, state: NDArray[np.uint64]) -> Floats:
         """Expected chips of a fold, a call and a raise, [n, 3], counted from this decision on; rows
         are tables after the flop as the player to act sees them. Illegal actions have -inf."""
-        single, again = once(rows, state)
-        formula, rows = self.formula, rows[single]
-        slots = formula.boards.slots(board_sets(rows))
-        out, luck = np.empty((len(rows), 3)), state[single]
-        rules, values = formula.rules, formula.boards.values
+        formula, out = self.formula, np.empty((len(rows), 3))
         size = max(1, _AT_ONCE // self.trials)
         for first in range(0, len(rows), size):
             some = slice(first, first + size)
             _simulate_all(
                 rows[some],
                 game.terms,
-                rules,
-                slots[some],
-                values,
+                formula.rules,
+                formula.values,
+                formula.kept,
+                self.answers,
                 self.trials,
-                luck[some],
+                state[some],
+                self.space,
                 out[some],
             )
-        return out[again]
+        return out
 
 
 @njit
@@ -209,55 +220,116 @@ def _play_out(r: Any, line: Any, terms: Any, k: Any, trial: Any, state: Any) -> 
         take(line, last_move(r))
 
 
+class _Space(NamedTuple):
+    """Working memory of simulations: the `reading` of the table, `weights`, their cumulative `sums`
+    and strengths `hs` [10, 1326], the rest as in `_Trial` and `deal_unseen`."""
+
+    reading: Any
+    weights: Any
+    sums: Any
+    hs: Any
+    line: Any
+    powers: Any
+    known: Any
+    chances: Any
+    stations: Any
+    taken: Any
+    hole: Any
+    board: Any
+    table: Any
+    then: Any
+
+
+def _blank_space() -> _Space:
+    return _Space(
+        blank_reading(),
+        np.zeros((MOST_SEATS, _COUNT)),
+        np.empty((MOST_SEATS, _COUNT)),
+        np.empty((MOST_SEATS, _COUNT)),
+        np.zeros(LINE, np.int64),
+        np.ones(MOST_SEATS),
+        np.empty((MOST_SEATS, 4, 2)),
+        np.zeros(MOST_SEATS),
+        np.zeros(MOST_SEATS, np.bool_),
+        np.zeros(DECK + 1, np.bool_),
+        np.empty(2, np.uint8),
+        np.empty(5, np.uint8),
+        np.empty(WIDTH, np.int64),
+        np.empty(WIDTH, np.int64),
+    )
+
+
 @njit
 def _simulate_all(
     rows: Any,
     terms: Any,
     rules: Any,
-    slots: Any,
     values: Any,
+    kept: Any,
+    answers: Any,
     trials: Any,
     states: Any,
+    space: Any,
     out: Any,
 ) -> None:
-    reading, k = blank_reading(), rules.constants
-    line, weights, likely, space = reading
-    line_then = np.zeros(LINE, np.int64)
-    sums, hs = np.empty((MOST_SEATS, _COUNT)), np.empty((MOST_SEATS, _COUNT))
-    powers, known = np.ones(MOST_SEATS), np.empty((MOST_SEATS, 4, 2))
-    chances, stations = np.zeros(MOST_SEATS), np.zeros(MOST_SEATS, np.bool_)
-    taken = np.zeros(DECK + 1, np.bool_)
-    hole, board = np.empty(2, np.uint8), np.empty(5, np.uint8)
-    table, then = np.empty_like(rows[0]), np.empty_like(rows[0])
     for i in range(len(rows)):
-        r, seat, street = rows[i], rows[i, ACTOR], rows[i, STREET]
-        slot = slots[i, street - 1]
-        follow(r, terms, rules, slots[i], values, reading)
-        station_chances(likely, line, k[STATION], chances)
-        for other in range(MOST_SEATS):
-            if line[IN_] >> other & 1:
-                field_strength(weights, other, line, slot, values, space[0], hs[other])
-        add_up(weights, r[FOLDED], seat, sums)
-        _fit_powers(hs, values.share[slot], weights, line, values.strength[slot], powers)
-        trial = _Trial(street, hs, values.ppot[slot], powers, stations, known, hole, board)
-        to, most = raise_limits(r, terms)
-        out[i, FOLD] = 0.0 if to_call(r) else -np.inf
-        out[i, CALL] = 0.0
-        out[i, RAISE] = 0.0 if most else -np.inf
-        state = states[i]
-        for _ in range(trials):
-            table[:] = r
-            state = _draw_stations(chances, state, stations)
-            state = deal_unseen(table, sums, stations, state, taken)
-            known[:] = -1.0
-            for first in (CALL, RAISE):
-                if first == RAISE and most == 0:
-                    continue
-                then[:] = table
-                line_then[:] = line
-                act(then, terms, first, to if first == RAISE else 0)
-                take(line_then, last_move(then))
-                _play_out(then, line_then, terms, k, trial, state)
-                out[i, first] += (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / trials
-            # A new random state for the next trial.
-            state = mixed(state)
+        r, key = rows[i], space.reading.key
+        write_keys(r, terms, key)
+        mark = mixed(decision_key(r, own_hand(r), key) ^ states[i]) | np.uint64(1)
+        place = find(mark, answers.places)
+        if place < 0:
+            place = give(mark, answers.places)
+            found = answers.answer[place]
+            _simulate(r, terms, rules, values, kept, trials, states[i], space, found)
+        copy(answers.answer[place], out[i])
+
+
+@njit(inline="always")
+def _simulate(
+    r: Any,
+    terms: Any,
+    rules: Any,
+    values: Any,
+    kept: Any,
+    trials: Any,
+    state: Any,
+    space: Any,
+    out: Any,
+) -> None:
+    """Write the values of fold, call and raise at one table into out [3]."""
+    k, seat, street = rules.constants, r[ACTOR], r[STREET]
+    reading, weights, hs, stations = space.reading, space.weights, space.hs, space.stations
+    read(r, terms, rules, values, kept, reading)
+    line, table, then = reading.line, space.table, space.then
+    slot = slot_of(board_of(r, street), values)
+    station_chances(reading.likely, line, k[STATION], space.chances)
+    for other in range(MOST_SEATS):
+        if line[IN_] >> other & 1:
+            field = field_of(other, line[IN_], reading.rows, kept.weights, reading.space[2])
+            against(field, values, slot, hs[other])
+    write_weights(r, values, kept, reading, weights)
+    add_up(weights, r[FOLDED], seat, space.sums)
+    _fit_powers(hs, values.share[slot], weights, line, values.strength[slot], space.powers)
+    trial = _Trial(
+        street, hs, values.ppot[slot], space.powers, stations, space.known, space.hole, space.board
+    )
+    to, most = raise_limits(r, terms)
+    out[FOLD] = 0.0 if to_call(r) else -np.inf
+    out[CALL] = 0.0
+    out[RAISE] = 0.0 if most else -np.inf
+    for _ in range(trials):
+        copy(r, table)
+        state = _draw_stations(space.chances, state, stations)
+        state = deal_unseen(table, space.sums, stations, state, space.taken)
+        space.known[:] = -1.0
+        for first in (CALL, RAISE):
+            if first == RAISE and most == 0:
+                continue
+            copy(table, then)
+            copy(line, space.line)
+            act(then, terms, first, to if first == RAISE else 0)
+            take(space.line, last_move(then))
+            _play_out(then, space.line, terms, k, trial, state)
+            out[first] += (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / trials
+        # A new random state for the next trial.
+        state = mixed(state)

@@ -12,25 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cbr.jit import njit
-from cbr_bots.betting_line import (
-    DESCRIBED,
-    GROUP,
-    IN_,
-    LINE,
-    OPPONENTS,
-    SIZE,
-    STREET,
-    TO_CALL,
-    begin,
-    describe,
-    on_street,
-    take,
-)
-from cbr_bots.board_values import against
+from cbr_bots.betting_line import GROUP, OPPONENTS, SIZE, TO_CALL
+from cbr_bots.board_values import against, against_one
 from cbr_bots.loki_constants import DOUBT, DOUBT_CALL, DOUBT_CHECK, FLOOR, SIGMA, SIGMA_INCOME
 from cbr_bots.triples import before_flop, plan, planned
-from cbr_holdem.table import CALL, FOLD, HISTORY, MOST_SEATS, MOVES, RAISE, unpacked
-from cbr_holdem.table import STREET as ROW_STREET
+from cbr_holdem.table import CALL, FOLD, MOST_SEATS, RAISE
 
 _HANDS, _CLASSES = 1326, 169
 #: How weights are updated: by the frequencies of Loki-1, or by the triples of Loki-2.
@@ -52,28 +38,6 @@ class Rules(NamedTuple):
     ranked: Any
     class_of: Any
     sizes: Any
-
-
-class Reading(NamedTuple):
-    """The result of `follow`: the betting `line` [LINE], the `weights` [10, 1326] of the hands of
-    each seat, and `likely` [10], the probability that the formula player makes the moves of the
-    seat (-1 if the seat has raised). `space` [2, 1326] is working memory."""
-
-    line: Any
-    weights: Any
-    likely: Any
-    space: Any
-
-
-@njit
-def blank_reading() -> Any:
-    """Allocated arrays, to be reused for one table after the other."""
-    return Reading(
-        np.zeros(LINE, np.int64),
-        np.ones((MOST_SEATS, _HANDS)),
-        np.ones(MOST_SEATS),
-        np.empty((2, _HANDS)),
-    )
 
 
 @njit
@@ -108,18 +72,27 @@ def threshold(kind: Any, now: Any) -> Any:
 
 
 @njit
-def field_strength(
-    weights: Any, seat: Any, line: Any, slot: Any, values: Any, field: Any, out: Any
-) -> None:
-    """Strength [1326] of every hand in this seat against one hand of the field, whose weights are
-    the sum of the other seats' weights."""
-    field[:] = 0.0
-    out[:] = 0.0
+def field_of(seat: Any, inside: Any, rows: Any, weights: Any, space: Any) -> Any:
+    """Weights [1326] of the field: the sum of the other seats' weights. `inside` is the bit set of
+    the seats that have not folded, and `rows` [10] are their places in `weights`. The result is in
+    `space`, or it is the row of the only opponent."""
+    first, count = -1, 0
     for other in range(MOST_SEATS):
-        if other != seat and line[IN_] >> other & 1:
-            for h in range(_HANDS):
-                field[h] += weights[other, h]
-    against(field, values.strength[slot], values.order[slot], values.hands[slot], out)
+        if other != seat and inside >> other & 1:
+            mine = weights[rows[other]]
+            count += 1
+            if count == 1:
+                first = other
+            elif count == 2:
+                before = weights[rows[first]]
+                for h in range(_HANDS):
+                    space[h] = before[h] + mine[h]
+            else:
+                for h in range(_HANDS):
+                    space[h] += mine[h]
+    if count == 0:
+        space[:] = 0.0
+    return weights[rows[first]] if count == 1 else space
 
 
 @njit
@@ -137,27 +110,25 @@ def _entry(triple: Any, kind: Any) -> Any:
 @njit
 def _keep(weights: Any, floor: Any) -> None:
     """Rescale the weights so that the largest is 1 and none is below the floor."""
-    most = weights[0]
-    for h in range(len(weights)):
-        most = max(most, weights[h])
+    # Four maxima side by side, because one would wait for itself at each step.
+    count = len(weights)
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    for h in range(0, count - 3, 4):
+        one, two = max(one, weights[h]), max(two, weights[h + 1])
+        three, four = max(three, weights[h + 2]), max(four, weights[h + 3])
+    for h in range(count - count % 4, count):
+        one = max(one, weights[h])
+    most = max(one, two, three, four)
     scale = 1.0 / most if most > 0.0 else 0.0
-    for h in range(len(weights)):
+    for h in range(count):
         weights[h] = max(floor, weights[h] * scale)
-
-
-@njit
-def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
-    """The same after the flop: hands that share a card with the board keep weight 0."""
-    _keep(weights, floor)
-    for h in range(_HANDS):
-        if not strength[h]:
-            weights[h] = 0.0
 
 
 @njit
 def _powers(hs: Any, opponents: Any, out: Any) -> None:
     """Hand strengths against several opponents with the same weights."""
-    out[:] = hs
+    for h in range(_HANDS):
+        out[h] = hs[h]
     for _ in range(1, int(opponents)):
         for h in range(_HANDS):
             out[h] *= hs[h]
@@ -171,7 +142,7 @@ def _usual(kind: Any, now: Any) -> Any:
 
 
 @njit
-def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
+def weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
     """Update the weights [169] of a player after a preflop move; returns the move's likelihood."""
     incomes, sizes, k = rules.incomes, rules.sizes, rules.constants
     if rules.by == BY_FREQUENCIES:
@@ -195,12 +166,23 @@ def _weigh_class(weights: Any, kind: Any, now: Any, rules: Any) -> Any:
 
 
 @njit
-def _weigh_hands(
-    weights: Any, kind: Any, now: Any, rules: Any, slot: Any, values: Any, hs: Any, space: Any
+def weigh_hands(
+    before: Any,
+    weights: Any,
+    kind: Any,
+    now: Any,
+    rules: Any,
+    slot: Any,
+    values: Any,
+    field: Any,
+    space: Any,
 ) -> Any:
-    """Update the weights [1326] of a player after a move on a board; returns the move's likelihood.
-    `hs` [1326] is the strength of his hands against the field."""
+    """Write the weights [1326] of a player after a move on a board, given those `before` it; they
+    are 0 for hands that share a card with the board. Returns the move's likelihood. `field` are the
+    weights of his opponents, `space` [2, 1326] is working memory."""
     k, strength, potential = rules.constants, values.strength[slot], values.ppot[slot]
+    for h in range(_HANDS):
+        weights[h] = before[h] if strength[h] else 0.0
     if rules.by == BY_FREQUENCIES:
         below, share = threshold(kind, now), values.share[slot]
         if below >= 0.05:
@@ -209,109 +191,65 @@ def _weigh_hands(
                 weights[h] *= factor(value, below, k[SIGMA], k[FLOOR])
             _keep_shown(weights, strength, k[FLOOR])
         return _usual(kind, now)
+    hs, shares = space[0], space[1]
+    hs[:] = 0.0
+    against(field, values, slot, hs)
     doubt = _doubt(kind, now, k)
     known, p = 1.0 - doubt, plan(now, k)
-    _powers(hs, now[OPPONENTS], space)
+    _powers(hs, now[OPPONENTS], shares)
     # Loops without a branch or a call, so that the compiler vectorizes them.
     if kind == CALL:
         for h in range(_HANDS):
-            space[h] = planned(space[h], potential[h], p)[1]
+            shares[h] = planned(shares[h], potential[h], p)[1]
     else:
         for h in range(_HANDS):
-            space[h] = planned(space[h], potential[h], p)[2]
+            shares[h] = planned(shares[h], potential[h], p)[2]
     whole, part = 0.0, 0.0
     for h in range(_HANDS):
         whole += weights[h]
-        part += weights[h] * space[h]
-        weights[h] *= doubt + known * space[h]
+        part += weights[h] * shares[h]
+        weights[h] *= doubt + known * shares[h]
     _keep_shown(weights, strength, k[FLOOR])
     return part / whole
 
 
 @njit
-def follow(r: Any, terms: Any, rules: Any, slots: Any, values: Any, reading: Any) -> None:
-    """Replay the moves of a table (row `r`) and fill a reading.
-
-    `slots` [3] are the slots of flop, turn and river in `values`. Before the flop weights are kept
-    by hand class, so `weights` is only filled from the flop on.
-    """
-    line, weights, likely, space = reading
-    now = np.zeros(DESCRIBED)
-    classes = np.ones((MOST_SEATS, _CLASSES))
-    likely[:] = 1.0
-    begin(line, r)
-    dealt = 0
-    for m in range(r[MOVES] + 1):
-        last = m == r[MOVES]
-        move = r[HISTORY + m]
-        street, seat, kind, _amount = unpacked(move)
-        if last:
-            street = r[ROW_STREET]
-        on_street(line, street)
-        while dealt < street:
-            shown = values.strength[slots[dealt]]
-            _show(classes, weights, rules.class_of, line[IN_], shown, dealt == 0)
-            dealt += 1
-        if last:
-            return
-        describe(line, seat, terms, rules.constants, now)
-        if kind != FOLD:
-            chance = 1.0
-            if street == 0:
-                chance = _weigh_class(classes[seat], kind, now, rules)
-            else:
-                slot = slots[street - 1]
-                if rules.by == BY_TRIPLES:
-                    field_strength(weights, seat, line, slot, values, space[0], space[1])
-                chance = _weigh_hands(
-                    weights[seat], kind, now, rules, slot, values, space[1], space[0]
-                )
-            likely[seat] = -1.0 if kind == RAISE else likely[seat] * chance
-        take(line, move)
+def _keep_shown(weights: Any, strength: Any, floor: Any) -> None:
+    """`_keep` after the flop: hands that share a card with the board keep weight 0."""
+    _keep(weights, floor)
+    for h in range(_HANDS):
+        weights[h] = weights[h] if strength[h] else 0.0
 
 
 @njit
-def _show(
-    classes: Any, weights: Any, class_of: Any, inside: Any, strength: Any, first: Any
-) -> None:
-    """Set the weights of hands that share a card with the board to 0, so that they do not count as
-    the largest weight in `_keep`. On the flop (`first`) weights are copied from the classes."""
-    for seat in range(MOST_SEATS):
-        if inside >> seat & 1:
-            for h in range(_HANDS):
-                weight = classes[seat, class_of[h]] if first else weights[seat, h]
-                weights[seat, h] = weight if strength[h] else 0.0
+def preflop_triple(h: Any, now: Any, rules: Any) -> Any:
+    """The triple of hand h of `HANDS` before the flop."""
+    income = rules.incomes[int(now[GROUP]), rules.class_of[h]]
+    return before_flop(income, now, rules.style, rules.constants)
 
 
 @njit
-def triples(
-    seat: Any,
-    terms: Any,
-    rules: Any,
-    slots: Any,
-    values: Any,
-    reading: Any,
-    first: Any,
-    end: Any,
-    out: Any,
-) -> None:
-    """Write the triples of hands first ... end - 1 of `HANDS` into out [1326, 3], for the seat to
-    act after `follow`. All play of the formula player goes through this function. A hand that
-    shares a card with the board gets (0, 1, 0)."""
-    k, space = rules.constants, reading.space
-    now = np.zeros(DESCRIBED)
-    describe(reading.line, seat, terms, k, now)
-    if now[STREET] == 0:
-        for h in range(first, end):
-            out[h, 0], out[h, 1], out[h, 2] = before_flop(
-                rules.incomes[int(now[GROUP]), rules.class_of[h]], now, rules.style, k
-            )
-        return
-    slot = slots[int(now[STREET]) - 1]
-    field_strength(reading.weights, seat, reading.line, slot, values, space[0], space[1])
-    _powers(space[1], now[OPPONENTS], space[0])
-    p = plan(now, k)
-    for h in range(first, end):
+def triple(h: Any, now: Any, field: Any, rules: Any, slot: Any, values: Any) -> Any:
+    """The triple of hand h of `HANDS` after the flop, against opponents with these weights; (0, 1,
+    0) if it shares a card with the board."""
+    if not values.strength[slot, h]:
+        return 0.0, 1.0, 0.0
+    hs = against_one(field, values, slot, h)
+    power = hs
+    for _ in range(1, int(now[OPPONENTS])):
+        power *= hs
+    return planned(power, values.ppot[slot, h], plan(now, rules.constants))
+
+
+@njit
+def triples(now: Any, field: Any, rules: Any, slot: Any, values: Any, space: Any, out: Any) -> None:
+    """Write the triples of all hands after the flop into out [1326, 3], against opponents with
+    these weights. A hand that shares a card with the board gets (0, 1, 0)."""
+    hs, power = space[0], space[1]
+    against(field, values, slot, hs)
+    _powers(hs, now[OPPONENTS], power)
+    p = plan(now, rules.constants)
+    for h in range(_HANDS):
         out[h, 0], out[h, 1], out[h, 2] = 0.0, 1.0, 0.0
         if values.strength[slot, h]:
-            out[h, 0], out[h, 1], out[h, 2] = planned(space[0, h], values.ppot[slot, h], p)
+            out[h, 0], out[h, 1], out[h, 2] = planned(power[h], values.ppot[slot, h], p)

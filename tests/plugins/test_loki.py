@@ -11,23 +11,24 @@ from cbr.errors import BadValue, NoSuchName
 from cbr_arena import CALL, RAISE, Chance, Match, lines_of, play, players_of
 from cbr_bots import STYLES, Constants, Formula, loki_constants
 from cbr_bots.betting_line import IN_, LINE
-from cbr_bots.board_values import Boards, against
+from cbr_bots.board_values import against, shared_values, slot_of
 from cbr_bots.kinds import KINDS
-from cbr_bots.loki import Loki, board_sets
+from cbr_bots.loki import Loki
 from cbr_bots.loki_preflop import income_at, income_rates, thresholds
+from cbr_bots.readings import blank_reading, board_of, read
 from cbr_bots.sim import Sim, station_chances
 from cbr_bots.triples import after_flop, before_flop
-from cbr_bots.weight_tables import blank_reading, factor, follow, threshold, weighed
+from cbr_bots.weight_tables import factor, threshold, weighed
 from cbr_holdem.cards import CLASSES, HANDS, cards
 from cbr_holdem.situation import Pending
 from cbr_holdem.strength import board_strengths, quick_potential
-from cbr_holdem.table import ACTOR, STREET, Game, Table, call_down
+from cbr_holdem.table import ACTOR, STREET, Game, Table
 
 K = Constants().numbers()
 
 
-def bits(text: str) -> np.ndarray:
-    return np.array([sum(1 << card for card in cards(text))], np.int64)
+def bits(text: str) -> int:
+    return sum(1 << card for card in cards(text))
 
 
 def lines(specs: list[str], hands: int, seed: int = 1) -> list:
@@ -111,25 +112,22 @@ def test_a_raise_makes_good_hands_likelier() -> None:
     "board", ["3h 4c Jh", "2d Ks 3s", "2d Ks 3s Ac", "9c 9d 9h 9s", "As Ks Qs Js Ts"]
 )
 def test_hand_strength_of_all_hands_is_exact(board: str) -> None:
-    boards = Boards()
-    slot = int(boards.slots(bits(board))[0])
-    out = np.full(len(HANDS), np.nan)
-    v = boards.values
-    against(np.ones(len(HANDS)), v.strength[slot], v.order[slot], v.hands[slot], out)
-    np.testing.assert_allclose(out, board_strengths(board)[:, 0], atol=1e-12)
+    values, out = shared_values(), np.empty(len(HANDS))
+    against(np.ones(len(HANDS)), values, slot_of(bits(board), values), out)
+    exact = board_strengths(board)[:, 0]
+    there = ~np.isnan(exact)
+    np.testing.assert_allclose(out[there], exact[there], atol=1e-12)
 
 
 def test_weights_count_in_hand_strength() -> None:
-    boards = Boards()
-    slot = int(boards.slots(bits("2c 7d 9h Jc 3d"))[0])
+    values = shared_values()
     weights, out = np.zeros(len(HANDS)), np.empty(len(HANDS))
     ours, better, worse = (
         int(np.flatnonzero((np.sort(cards(h)) == HANDS).all(axis=1))[0])
         for h in ("KdKs", "AdAs", "QdQs")
     )
     weights[better], weights[worse] = 1.0, 3.0
-    v = boards.values
-    against(weights, v.strength[slot], v.order[slot], v.hands[slot], out)
+    against(weights, values, slot_of(bits("2c 7d 9h Jc 3d"), values), out)
     assert out[ours] == pytest.approx(0.75)
 
 
@@ -147,22 +145,12 @@ def test_weights_count_in_hand_strength() -> None:
     ],
 )
 def test_quick_potential_goes_with_the_exact_one(board: str, least: float, off: float) -> None:
-    boards = Boards()
-    slot = int(boards.slots(bits(board))[0])
+    values = shared_values()
     exact = board_strengths(board)[:, 3]
     there = ~np.isnan(exact)
-    quick = boards.values.ppot[slot][there]
+    quick = values.ppot[slot_of(bits(board), values)][there]
     assert np.corrcoef(exact[there], quick)[0, 1] > least
     assert quick.mean() == pytest.approx(exact[there].mean(), rel=off)
-
-
-def test_boards_that_do_not_fit_are_made_again() -> None:
-    boards = Boards(slots=2)
-    for board in ("3h 4c Jh", "2d Ks 3s", "3s 6d Kd", "3h 4c Jh"):
-        slot = int(boards.slots(bits(board))[0])
-        assert boards.values.hands[slot] == 1176
-    many = np.array([bits("3h 4c Jh")[0], bits("2d Ks 3s")[0], bits("3s 6d Kd")[0], 0])
-    assert len(set(boards.slots(many).tolist())) == 4
 
 
 @pytest.mark.parametrize(
@@ -366,9 +354,7 @@ def test_moves_that_the_formula_would_seldom_make_are_unlikely() -> None:
     for moves, wanted in (("ccc", {0, 1, 2}), ("rcc", {0, 1}), ("cccccc", {0, 1, 2})):
         table = a_table(moves)
         seen = Pending(table.rows, table.game, np.array([0])).seen()
-        slots = formula.boards.slots(board_sets(seen))
-        boards = formula.boards
-        follow(seen[0], table.game.terms, formula.rules, slots[0], boards.values, reading)
+        read(seen[0], table.game.terms, formula.rules, formula.values, formula.kept, reading)
         likely = reading.likely
         assert {seat for seat in range(3) if 0 < likely[seat] < 1} == wanted
     assert (likely[:3] < 0.9).all()
@@ -397,7 +383,6 @@ def test_sim_beats_a_calling_station() -> None:
 
 def test_boards_of_rows() -> None:
     table = a_table("rcc")
-    sets = board_sets(table.rows)
-    assert sets[0, 0] == bits("2s 7d 9h")[0]
-    assert sets[0, 1] == 0 == sets[0, 2]
-    call_down(table.rows, table.game.terms)
+    assert board_of(table.rows[0], 1) == bits("2s 7d 9h")
+    assert board_of(table.rows[0], 2) == bits("2s 7d 9h Jc")
+    assert board_of(table.rows[0], 0) == 0

@@ -44,11 +44,9 @@ def searched(
     tell: Told = lambda _: None,
 ) -> tuple[Constants, float]:
     """The best constants found and their mean loss, by coordinate descent with decreasing steps."""
-    formula = Formula(style, constants=begin)
 
     def value(constants: Constants) -> float:
-        formula.constants = constants.numbers()  # one `Formula`, to keep its cache of board values
-        return mean_loss(formula, decisions)
+        return mean_loss(Formula(style, constants=constants), decisions)
 
     best, found = value(begin), begin
     for step in steps:
