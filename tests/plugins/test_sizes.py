@@ -37,7 +37,7 @@ from cbr_holdem.table import (
     unpacked,
 )
 from cbr_opponents import RAISE_SIZES, legal_moves, play_move, played_as
-from cbr_opponents.learning import count_moves
+from cbr_opponents.learning import fit_frequencies, observe
 
 MOVES = RAISE + len(SIZES)
 
@@ -172,7 +172,7 @@ def new(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_simulated_play_counts_what_is_observed(new: Path) -> None:
     """With stacks of four big blinds, three pots and more are always all-in."""
     with Casebase.open(new) as base:
-        model, starts = count_moves(base).model(), starts_of(base)
+        model, starts = fit_frequencies(observe(base)), starts_of(base)
     posted = starts.tables[:, PAID : PAID + MOST_SEATS]
     starts.tables[:, STACK : STACK + 3] = 400 - posted[:, :3]
     found = best_responses(starts, [model], "nolimit", rounds=1, hands=4_000)
