@@ -58,7 +58,8 @@ def njit(function: Any = None, **options: Any) -> Any:
         return lambda decorated: njit(decorated, **options)
     # Nobody passes a compiled function on as a C function, for which numba would compile another
     # entry.
-    compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)
+    compile_: Any = numba.njit  # whose types do not know this option
+    compiled = compile_(no_cfunc_wrapper=True, **options)(function)
     _source(function)  # the digest of the module as it was imported, whatever is written later
     if not isinstance(compiled, Dispatcher):  # numba is disabled (NUMBA_DISABLE_JIT=1)
         # Compiled integers wrap around without a warning, as hashes want it.

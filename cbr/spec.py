@@ -1,7 +1,8 @@
 """Specs: the notation for a name with parameters, ``exponential?k=4&span=10``.
 
 Measures, policies and (in plugins) bots are all written this way, on the command line and in files.
-A spec inside a spec uses ``;`` for ``&``: ``cbr:FILE.db?policy=threshold?above=0.9;cap=50``.
+A spec inside a spec uses ``;`` for ``&``: ``cbr:FILE.db?policy=threshold?above=0.9;cap=50``; or it
+stands in parentheses, as it is written alone: ``switch:(loki?style=tight),(lag)?every=100``.
 """
 
 from __future__ import annotations
@@ -34,12 +35,18 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read ``name?key=value&key=value``; numbers and true/false get their types."""
-        name, _, rest = text.strip().partition("?")
+        """Read ``name?key=value&key=value``; numbers and true/false get their types. What stands in
+        parentheses is part of a name or value.
+
+        >>> Spec.parse("switch:(loki?style=tight),(lag)?every=100")
+        Spec(name='switch:(loki?style=tight),(lag)', parameters={'every': 100})
+        """
+        name, *more = split(text.strip(), "?")
+        rest = "?".join(more)
         if not name:
             raise BadValue(f"{text!r} has no name; write NAME or NAME?key=value&key=value")
         parameters: dict[str, Parameter] = {}
-        for pair in filter(None, rest.split("&")):
+        for pair in filter(None, split(rest, "&")):
             key, equals, value = pair.partition("=")
             if not equals or not key:
                 raise BadValue(f"{pair!r} in {text!r} is not key=value")
@@ -54,6 +61,35 @@ class Spec:
         return self.name + "?" + "&".join(f"{k}={_plain(v)}" for k, v in self.parameters.items())
 
 
+def split(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks of one character, except where these stand in parentheses;
+    a parenthesis without a partner is a character like others.
+
+    >>> split("(a,b),c", ","), split("(a,b", ",")
+    (['(a,b)', 'c'], ['(a', 'b'])
+    """
+    partner = _partners(text)
+    parts, begin, place = [], 0, 0
+    while place < len(text):
+        if text[place] == mark:
+            parts.append(text[begin:place])
+            begin = place + 1
+        place = partner.get(place, place) + 1
+    return [*parts, text[begin:]]
+
+
+def _partners(text: str) -> dict[int, int]:
+    """Where each parenthesis that is opened is closed."""
+    opened: list[int] = []
+    found: dict[int, int] = {}
+    for place, character in enumerate(text):
+        if character == "(":
+            opened.append(place)
+        elif character == ")" and opened:
+            found[opened.pop()] = place
+    return found
+
+
 def nest(text: str) -> str:
     """A spec as it is written inside a parameter of another spec: ``;`` in place of ``&``.
 
@@ -62,12 +98,32 @@ def nest(text: str) -> str:
     >>> unnest("threshold?above=0.9;cap=50")
     'threshold?above=0.9&cap=50'
     """
-    return text.replace("&", ";")
+    return ";".join(split(text, "&"))
 
 
 def unnest(text: str) -> str:
-    """The inverse of `nest`: a spec from a parameter of another one, as it is written alone."""
-    return text.replace(";", "&")
+    """The inverse of `nest`: a spec from a parameter of another one, as it is written alone. One in
+    parentheses is that already."""
+    inside = bare(text)
+    return inside if inside != text else "&".join(split(text, ";"))
+
+
+def bare(text: str) -> str:
+    """A text without the parentheses around it, if there are any.
+
+    >>> bare("(a),(b)"), bare("(triple:1,2,3)")
+    ('(a),(b)', 'triple:1,2,3')
+    """
+    return text[1:-1] if text and _partners(text).get(0) == len(text) - 1 else text
+
+
+def several(text: str) -> list[str]:
+    """Specs that are separated by commas, each as it is written alone.
+
+    >>> several("loki?style=tight;model=frequencies, (triple:0.2,0.5,0.3)")
+    ['loki?style=tight&model=frequencies', 'triple:0.2,0.5,0.3']
+    """
+    return [unnest(part.strip()) for part in split(text, ",") if part.strip()]
 
 
 def settle(function: Callable[..., Any], skip: int, spec: Spec) -> dict[str, Any]:

@@ -86,8 +86,9 @@ def _keep_called(app: App, words: Sequence[str] | None) -> None:
     the nearest name is found."""
     called = next(iter(words or ()), None)
     if called in _names(app):
-        for registered in (app.registered_commands, app.registered_groups):
-            registered[:] = [one for one in registered if _name(one) == called]  # type: ignore[index]
+        commands, groups = app.registered_commands, app.registered_groups
+        commands[:] = [one for one in commands if _name(one) == called]
+        groups[:] = [one for one in groups if _name(one) == called]
 
 
 def _add_commands_of(plugins: Plugins, app: App) -> None:

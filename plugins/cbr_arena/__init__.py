@@ -18,6 +18,7 @@ The fast form takes a batch of decisions and returns as many actions: see `Bot`.
     guests       bots that are not our own: what they are given
     views        the short form of a bot, wrapped for many tables
     asking       calls of a bot, guarded so that it cannot end a match
+    nested       bots that ask other bots
     asked_once   a bot that is called once for identical tables
     apart/       such bots in processes of their own
     players      the players of a match: bots built from specs

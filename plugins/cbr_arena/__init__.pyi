@@ -25,7 +25,10 @@ from .match import Played as Played
 from .match import pieces_played as pieces_played
 from .match import play as play
 from .match import sittings as sittings
+from .nested import Inner as Inner
+from .nested import Nested as Nested
 from .players import Player as Player
+from .players import bots_inside as bots_inside
 from .players import build as build
 from .players import players_of as players_of
 from .records import text_of as text_of

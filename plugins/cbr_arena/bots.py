@@ -116,7 +116,17 @@ def blank_memory(bot: Any, sessions: int) -> NDArray[Any] | None:
     dtype = memory_of(bot)
     if dtype is None:
         return None
-    return np.full(sessions, None, dtype) if dtype.hasobject else np.zeros(sessions, dtype)
+    made = np.zeros(sessions, dtype)
+    _without_objects(made)
+    return made
+
+
+def _without_objects(memory: NDArray[Any]) -> None:
+    """Set all objects in a memory to None."""
+    for name in memory.dtype.names or ():
+        _without_objects(memory[name])
+    if memory.dtype == object:
+        memory[...] = None
 
 
 def has_kept(kept: NDArray[Any]) -> bool:
@@ -200,7 +210,8 @@ C = TypeVar("C", bound=type[Any])
 class BotKind:
     """A bot by name. `make(**options)` builds it; a spec may give options (`loki?style=tight`) and,
     if `make`'s first argument has no default, its value after a colon (`triple:0.1,0.6,0.3`).
-    `games` are those it can play; `views` is true if its `act` takes one view.
+    `games` are those it can play; `views` is true if its `act` takes one view; `nests` if its first
+    option names other bots (`cbr_arena.nested`).
     """
 
     name: str
@@ -208,6 +219,7 @@ class BotKind:
     help: str = ""
     games: Sequence[str] = GAMES
     views: bool = False
+    nests: bool = False
 
     kind: ClassVar[str] = "bot"
 

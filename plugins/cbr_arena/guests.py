@@ -20,6 +20,7 @@ from cbr.plugging import frozen
 from cbr.typing import Floats, Ints
 from cbr_arena.bots import Wrapper
 from cbr_arena.chance import Numbers
+from cbr_arena.nested import Nested
 from cbr_arena.views import Views
 from cbr_holdem.situation import Pending
 
@@ -82,9 +83,17 @@ class Guest(Wrapper):
         """Call `beat` before each decision of a bot that decides view by view."""
         if isinstance(self._bot, Views):
             self._bot.beat = beat
+        elif isinstance(self._bot, Nested):
+            for one in self._bot.inner:
+                if isinstance(one.bot, Guest):
+                    one.bot.on_beat(beat)
 
     def take_faults(self) -> list[tuple[int, str]]:
-        return self._bot.take_faults() if isinstance(self._bot, Views) else []
+        return self._bot.take_faults() if isinstance(self._bot, Views | Nested) else []
+
+    def remembered(self, kept: NDArray[Any]) -> bool:
+        nested = isinstance(self._bot, Nested)
+        return self._bot.remembered(kept) if nested else super().remembered(kept)
 
 
 def _remember(remember: Any, tables: Ints, seats: Ints, memory: NDArray[Any]) -> None:

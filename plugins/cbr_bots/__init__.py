@@ -19,6 +19,8 @@
     readings          weight tables by public history, kept between decisions
     loki              the formula player
     sim               the formula player with simulation after the flop
+    switching         plays as one bot after the other
+    honest_river      plays as a bot that never bluffs the river
     kinds             all bots by name
 
 Every command loads this module, so it imports nothing heavy: a bot is imported when it is used.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from cbr_arena import BotKind
 from cbr_bots.ace1 import Ace1
 from cbr_bots.findler import Findler
+from cbr_bots.honest_river import HonestRiver
 from cbr_bots.loki import Loki
 from cbr_bots.proxies import lag, miniloki
 from cbr_bots.sim import Sim
 from cbr_bots.simple import Triple, always_raise, call, fold, random
+from cbr_bots.switching import Switch
 from cbr_bots.waterman import Waterman
 
 LIMIT = ("limit",)
@@ -27,5 +29,12 @@ KINDS = (
     BotKind("loki", Loki, "the published formula player; style=tight, moderate or loose", LIMIT),
     BotKind(
         "sim", Sim, "roll-outs by loki's triples after the flop; trials=100, style=moderate", LIMIT
+    ),
+    BotKind("switch", Switch, "as one bot after the other: switch:loki,lag?every=200", nests=True),
+    BotKind(
+        "honest-river",
+        HonestRiver,
+        "as a bot that never bluffs the river: honest-river:loki",
+        nests=True,
     ),
 )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from cbr import Arena, BadValue, Casebase, CaseType, Contest, Gene
 from cbr.errors import NoSuchName, PluginFailure
 from cbr.plugging import default_plugins
-from cbr.spec import Spec, unnest
+from cbr.spec import Spec, several
 from cbr.typing import Flags, Floats, Ints
 from cbr_arena import (
     TERMS,
@@ -84,8 +84,7 @@ def open_table(
     with Casebase.open(file) as base:
         case_types, betting = base.case_types, BETTING[base.domain]
     settings = _Settings(bot, genes)
-    specs = [unnest(text) for text in against.split(",") if text.strip()]
-    others = [player.spec for player in players_of(specs)]
+    others = [player.spec for player in players_of(several(against))]
     if not together:
         others = _opponents_of_one_row(others, rows)
     seats = (rows if together else 1) + len(others)
