@@ -95,10 +95,12 @@ class TestSplitPots:
             assert reason(result, **odd) == ""
         for result in ((4, 1, -5), (1, 4, -5), (3, 3, -6)):
             assert "the rules 3, 2, -5" in reason(result, **odd)
+        assert "the rules 3, 2, -5" in reason((2.75, 2.25, -5), **odd)  # a chip cannot be cut so
         competition = odd | {"game": Game(rules="acpc")}
         for result in ((3, 2, -5), (2.5, 2.5, -5)):  # our own logs of it have whole chips
             assert reason(result, **competition) == ""
-        assert "the rules 2.5, 2.5, -5" in reason((4, 1, -5), **competition)
+        for result in ((4, 1, -5), (2.75, 2.25, -5)):
+            assert "the rules 2.5, 2.5, -5" in reason(result, **competition)
 
     def test_side_pots_that_the_same_players_win(self) -> None:
         """Cyd is all in with 13 and loses: a room splits 39 + 2 and 9 + 0, our rules 50 at once."""

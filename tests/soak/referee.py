@@ -82,7 +82,9 @@ def _wrong(hand: Hand, played: _Played, got: Mapping[int, float]) -> Iterator[st
             winners = sum(
                 amount > -put for amount, put in zip(played.won, played.paid, strict=True)
             )
-            odd = 0.01 if competition or winners < 2 else 0.01 + len(played.paid) - 1
+            # Odd chips of a split pot go as whole chips to any winner, or in fractions to all.
+            whole = abs(won - round(won)) < 0.01 or not competition
+            odd = 0.01 if winners < 2 or not whole else 0.01 + len(played.paid) - 1
             more = rake if right > -paid else 0.0
             lost += max(0.0, right - won)
             if not right - more - odd <= won <= right + odd:

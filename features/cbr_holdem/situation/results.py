@@ -33,8 +33,9 @@ _ROUNDED, _ROUNDED_SUM = 0.001, 0.01
 class _Shares(NamedTuple):
     """What the seats of n hands would win of the contested pots, without rake.
 
-    `won` [n, 10] is without what came back uncalled. A log may give up to `less` [n, 10] less or
-    `more` [n, 10] more, since rooms give the odd chips of a split pot to different players.
+    `won` [n, 10] is without what came back uncalled. A log may give whole chips instead, up to
+    `less` [n, 10] less or `more` [n, 10] more, since rooms give the odd chips of a split pot to
+    different players.
     """
 
     won: NDArray[np.float64]
@@ -116,11 +117,14 @@ def _compared(
     pot = won.sum(axis=1, keepdims=True)
     taken = pot - got.sum(axis=1, keepdims=True)
     winners = won > 0
+    raked = taken > _ROUNDED_SUM
     # The rake of each of several winners is rounded to chips.
-    rounded = winners & (winners.sum(axis=1, keepdims=True) > 1) & (taken > _ROUNDED_SUM)
+    rounded = winners & (winners.sum(axis=1, keepdims=True) > 1) & raked
     fair = won - taken * won / np.maximum(pot, 1.0)
     slack = _ROUNDED + rounded
     close = (got >= fair - shares.less - slack) & (got <= fair + shares.more + slack)
+    whole = np.abs(got - np.rint(got)) <= _ROUNDED
+    close &= raked | whole | (np.abs(got - fair) <= _ROUNDED_SUM)
     return close.all(axis=1), taken[:, 0]
 
 
