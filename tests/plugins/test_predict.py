@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,13 @@ from made_logs import limit_base, no_limit_base
 
 from cbr import Casebase
 from cbr_holdem.table import CALL, FOLD, RAISE
-from cbr_opponents.learning import observe
+from cbr_opponents.boosting import Trees
+from cbr_opponents.decision_features import F_STRENGTH, FEATURES
+from cbr_opponents.learning import fit_frequencies, observe
+from cbr_opponents.opponent_model import OpponentModel
 from cbr_opponents.prediction import evaluate, paired_gain
 from cbr_opponents.prediction.scores import legal_baseline, scored
+from cbr_opponents.prediction.shown_cards import card_figures
 from cbr_opponents.prediction.splits import SPLITS, splits_of
 
 PRICED = """
@@ -93,6 +98,31 @@ class TestModels:
         assert trees.cards.log.mean > trees.cards.uniform_log
         counted = sum(group.figures.decisions for group in trees.players)
         assert counted == trees.decisions == sum(g.figures.decisions for g in trees.situations)
+
+    def test_cards_are_inferred_with_what_was_seen_of_a_player(self, base: Path) -> None:
+        """A tree that splits on the hands seen of a player changes the range of one seen before."""
+        with Casebase.open(base) as opened:
+            observed = observe(opened)
+            tested = np.ones(len(observed), bool)
+            plain = fit_frequencies(observed)
+            seen, strength = FEATURES, F_STRENGTH
+            leaf = np.zeros((1, 32, 3))
+            leaf[0, 3] = (-9.0, -9.0, 0.0)  # both features high: a raise
+            one = Trees(
+                np.array([[seen, strength, 0, 0, 0]], np.uint8),
+                np.array([[0, 100, 255, 255, 255]], np.uint8),
+                leaf,
+            )
+            model = OpponentModel.of(plain.grid, trees=[one] * 4, average=plain.average)
+            strangers = observed.features.copy()
+            strangers[:, FEATURES:] = 0
+            unseen = dataclasses.replace(observed, features=strangers)
+            known, blank, without = (
+                card_figures(opened, arrays, of, tested, 200)
+                for arrays, of in ((model, observed), (model, unseen), (plain, observed))
+            )
+        assert blank == without
+        assert known != blank
 
     def test_sizes_are_scored_where_there_are_some(self, base: Path, no_limit: Path) -> None:
         for file, there in ((base, False), (no_limit, True)):

@@ -27,7 +27,7 @@ from cbr_opponents.prediction.scores import (
     scored,
     size_baseline,
 )
-from cbr_opponents.prediction.shown_cards import CardFigures, card_figures, chosen_hands
+from cbr_opponents.prediction.shown_cards import CardFigures, card_figures
 from cbr_opponents.prediction.splits import splits_of
 from cbr_opponents.prediction.streaming import streamed_chances
 
@@ -94,8 +94,7 @@ def evaluate(
         fitted = make(observed.take(one.known))
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
         if fitted.arrays is not None and cards:
-            chosen = chosen_hands(observed.hand, observed.player, observed.names, one.tested)
-            shown.append(card_figures(base, fitted.arrays, chosen, cards))
+            shown.append(card_figures(base, fitted.arrays, observed, one.tested, cards))
     return _prediction(str(spec), split, parts, shown)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.statistics import Mean, clustered_mean
@@ -18,8 +19,11 @@ from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.strength import hand_number
 from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, FOLD, HOLE, MOST_SEATS, MOVES, STREET
+from cbr_opponents.decision_features import FEATURES
+from cbr_opponents.learning import Observed
 from cbr_opponents.logged_hands import BATCH, logged_moves, replay_decisions
 from cbr_opponents.opponent_model import OpponentModel, workspace
+from cbr_opponents.profiles import PROFILE
 from cbr_opponents.ranges import board_hands, fill_board, update_range
 
 _COUNT = len(HANDS)
@@ -36,10 +40,12 @@ class CardFigures(NamedTuple):
 
 
 def card_figures(
-    base: Casebase, model: OpponentModel, chosen: dict[int, set[str]], most: int = 4_000
+    base: Casebase, model: OpponentModel, observed: Observed, tested: Flags, most: int = 4_000
 ) -> CardFigures | None:
-    """The figures of hands in which these players (names by record number) acted and did not fold
-    at once, at most so many; None if no cards are known."""
+    """The figures of a model for the players of tested decisions (a mask) whose cards are known and
+    who do not fold, each once a hand, at most so many; None if no cards are known."""
+    chosen = _chosen_hands(observed, tested)
+    hands = _Hands.of(observed)
     moves = model.grid.shape[-1]
     found: list[Floats] = []
     players: dict[str, int] = {}
@@ -57,7 +63,8 @@ def card_figures(
         )
         out = np.full((len(mine), 2), np.nan)
         move = logged_moves(played, moves)
-        _probabilities(played.tables, terms, move, mine, model, out)
+        profiles = hands.profiles(observed, records, played.step)
+        _probabilities(played.tables, terms, (move, mine, profiles), model, out)
         here = ~np.isnan(out[:, 0])
         found.append(out[here])
         cluster += [players.setdefault(name, len(players)) for name in names[here]]
@@ -74,10 +81,28 @@ def card_figures(
     )
 
 
+class _Hands(NamedTuple):
+    """Where the decisions of each hand begin in observed decisions: numbers of hands, ascending,
+    and the place of the first decision of each."""
+
+    number: Ints
+    first: Ints
+
+    @classmethod
+    def of(cls, observed: Observed) -> _Hands:
+        return cls(*np.unique(observed.hand, return_index=True))
+
+    def profiles(self, observed: Observed, hand: Ints, step: Ints) -> NDArray[np.uint8]:
+        """The profile [n, PROFILE] of the player at decisions given by hand and step."""
+        at = self.first[np.searchsorted(self.number, hand)] + step
+        return np.ascontiguousarray(observed.features[at, FEATURES : FEATURES + PROFILE])
+
+
 @njit
-def _probabilities(tables: Any, terms: Any, move: Any, mine: Any, model: Any, out: Any) -> None:
+def _probabilities(tables: Any, terms: Any, made: Any, model: Any, out: Any) -> None:
     """For the last decision of each chosen player of a hand whose cards are known and who never
     folds: the probability of its hand after the move, and the number of possible hands."""
+    move, mine, profiles = made
     weights = np.ones((MOST_SEATS, _COUNT))
     space, hands = workspace(model), board_hands()
     board = np.empty(5, np.uint8)
@@ -90,6 +115,7 @@ def _probabilities(tables: Any, terms: Any, move: Any, mine: Any, model: Any, ou
             ready = -1
             last[:] = -1
         seat, street = r[ACTOR], r[STREET]
+        space.profiles[seat] = profiles[i]
         one, two = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
         if not mine[i] or one >= DECK or two >= DECK:
             continue
@@ -113,9 +139,10 @@ def _probabilities(tables: Any, terms: Any, move: Any, mine: Any, model: Any, ou
         out[i, 1] = possible
 
 
-def chosen_hands(hand: Ints, player: Ints, names: Any, tested: Flags) -> dict[int, set[str]]:
+def _chosen_hands(observed: Observed, tested: Flags) -> dict[int, set[str]]:
     """The tested players of each record, by record number."""
     found: dict[int, set[str]] = {}
-    for number, who in zip(hand[tested].tolist(), player[tested].tolist(), strict=True):
-        found.setdefault(number, set()).add(names[who])
+    who = zip(observed.hand[tested].tolist(), observed.player[tested].tolist(), strict=True)
+    for number, player in who:
+        found.setdefault(number, set()).add(observed.names[player])
     return found
