@@ -74,7 +74,8 @@ def fit(
         feature, cut = np.zeros(DEPTH, np.uint8), np.zeros(DEPTH, np.uint8)
         mine = binned[:, some]
         place = np.zeros(len(some), np.int64)
-        _grow(mine, gradient, curve, bins, feature, cut, place)
+        packed = np.concatenate([gradient, curve], axis=1)
+        _grow(mine, packed, bins, feature, cut, place)
         leaf = np.zeros((1 << DEPTH, moves))
         _fill(place, gradient, curve, rate, leaf)
         _add(binned, feature, cut, leaf, log)
@@ -130,45 +131,92 @@ def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
 
 
 @njit
-def _grow(
-    binned: Any, gradient: Any, curve: Any, bins_of: Any, feature: Any, cut: Any, leaf: Any
-) -> None:
-    """Choose feature and cut of each level of a tree, those with the largest gain; `leaf` [n]
-    becomes the leaf of each decision."""
+def _grow(binned: Any, packed: Any, bins_of: Any, feature: Any, cut: Any, leaf: Any) -> None:
+    """Choose feature and cut of each level of a tree, those with the largest gain; `packed`
+    [n, 2 moves] are gradient and curvature, `leaf` [n] becomes the leaf of each decision."""
     count, n = binned.shape
-    moves = gradient.shape[1]
+    most, width = bins_of.max(), packed.shape[1]
+    sums = np.zeros((1 << DEPTH - 1, count, most, width))
+    half = np.zeros((1 << DEPTH - 2, count, most, width))
+    gain = np.empty(most)
+    _add_up(binned, np.arange(n), leaf, packed, sums)
     for level in range(DEPTH):
-        leaves = 1 << level
         best = -1.0
         for which in range(count):
-            bins = bins_of[which]
-            if bins == 1:
-                continue
-            sums = np.zeros((leaves, bins, 2 * moves))
-            for i in range(n):
-                cell = sums[leaf[i], binned[which, i]]
-                for m in range(moves):
-                    cell[m] += gradient[i, m]
-                    cell[moves + m] += curve[i, m]
-            gain = np.zeros(bins)
-            for at in range(leaves):
-                whole = np.zeros(2 * moves)
-                for b in range(bins):
-                    whole += sums[at, b]
-                left = np.zeros(2 * moves)
-                for b in range(bins - 1):
-                    left += sums[at, b]
-                    for m in range(moves):
-                        low, high = left[m], whole[m] - left[m]
-                        here, there = left[moves + m], whole[moves + m] - left[moves + m]
-                        gain[b] += low * low / (here + _SHRINKAGE) + high * high / (
-                            there + _SHRINKAGE
-                        )
-            for b in range(bins - 1):
+            _gains(sums[: 1 << level, which], bins_of[which], gain)
+            for b in range(bins_of[which] - 1):
                 if gain[b] > best:
                     best, feature[level], cut[level] = gain[b], which, b
+        chosen = binned[feature[level]]
         for i in range(n):
-            leaf[i] |= np.int64(binned[feature[level], i] > cut[level]) << level
+            leaf[i] |= np.int64(chosen[i] > cut[level]) << level
+        if level + 1 < DEPTH:
+            _split_sums(level, binned, leaf, packed, sums, half)
+
+
+@njit
+def _add_up(binned: Any, rows: Any, leaf: Any, packed: Any, sums: Any) -> None:
+    """Add the derivatives [n, 2 moves] of some rows to the sums [leaves, features, bins, 2 moves]
+    of their leaves."""
+    width = packed.shape[1]
+    for which in range(len(binned)):
+        for i in rows:
+            at, b = leaf[i], binned[which, i]
+            if width == 6:  # the case of fold, call and raise; unrolled, it is twice as fast
+                sums[at, which, b, 0] += packed[i, 0]
+                sums[at, which, b, 1] += packed[i, 1]
+                sums[at, which, b, 2] += packed[i, 2]
+                sums[at, which, b, 3] += packed[i, 3]
+                sums[at, which, b, 4] += packed[i, 4]
+                sums[at, which, b, 5] += packed[i, 5]
+            else:
+                for m in range(width):
+                    sums[at, which, b, m] += packed[i, m]
+
+
+@njit
+def _split_sums(level: Any, binned: Any, leaf: Any, packed: Any, sums: Any, half: Any) -> None:
+    """Turn the sums of the leaves before a level into those after it: only the smaller part of
+    each leaf is added up, into `half`; the rest is the difference."""
+    bit = 1 << level
+    size = np.zeros(2 * bit, np.int64)
+    for at in leaf:
+        size[at] += 1
+    whole, rows, count = np.empty_like(leaf), np.empty_like(leaf), 0
+    for i in range(len(leaf)):
+        whole[i] = leaf[i] & bit - 1
+        upper = size[whole[i]] > size[whole[i] + bit]
+        rows[count] = i
+        count += (leaf[i] >= bit) == upper
+    half[:bit] = 0.0
+    _add_up(binned, rows[:count], whole, packed, half)
+    old, small = sums.reshape(len(sums), -1), half.reshape(len(half), -1)
+    for at in range(bit):
+        upper = size[at] > size[at + bit]
+        for cell in range(small.shape[1]):
+            rest = old[at, cell] - small[at, cell]
+            old[at, cell] = rest if upper else small[at, cell]
+            old[at + bit, cell] = small[at, cell] if upper else rest
+
+
+@njit
+def _gains(sums: Any, bins: Any, gain: Any) -> None:
+    """The gain of a cut above each bin of a feature, from sums [leaves, bins, 2 moves]."""
+    moves = sums.shape[2] // 2
+    gain[:bins] = 0.0
+    whole, left = np.empty(2 * moves), np.empty(2 * moves)
+    for at in range(len(sums)):
+        whole[:] = left[:] = 0.0
+        for b in range(bins):
+            for m in range(2 * moves):
+                whole[m] += sums[at, b, m]
+        for b in range(bins - 1):
+            for m in range(2 * moves):
+                left[m] += sums[at, b, m]
+            for m in range(moves):
+                low, high = left[m], whole[m] - left[m]
+                here, there = left[moves + m], whole[moves + m] - left[moves + m]
+                gain[b] += low * low / (here + _SHRINKAGE) + high * high / (there + _SHRINKAGE)
 
 
 @njit
