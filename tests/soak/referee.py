@@ -68,6 +68,7 @@ def _wrong(hand: Hand, played: _Played, got: Mapping[int, float]) -> Iterator[st
     pot = sum(played.paid) - (order[-1] - order[-2])
     competition = hand.game.rules == "acpc"
     rake = 0.0 if competition else min(0.1 * pot, 5.0 * hand.game.big_blind)
+    odd_chips = played.won is not None and _split_unevenly(played, played.won, competition)
     lost = 0.0
     for seat, won in got.items():
         paid = played.paid[seat]
@@ -79,18 +80,24 @@ def _wrong(hand: Hand, played: _Played, got: Mapping[int, float]) -> Iterator[st
                 yield f"seat {seat} put in {paid} chips and has {won}"
         else:
             right = float(played.won[seat])
-            winners = sum(
-                amount > -put for amount, put in zip(played.won, played.paid, strict=True)
-            )
             # Odd chips of a split pot go as whole chips to any winner, or in fractions to all.
             whole = abs(won - round(won)) < 0.01 or not competition
-            odd = 0.01 if winners < 2 or not whole else 0.01 + len(played.paid) - 1
+            shared = right > -paid and whole and odd_chips
+            odd = 0.01 + (len(played.paid) - 1 if shared else 0)
             more = rake if right > -paid else 0.0
             lost += max(0.0, right - won)
             if not right - more - odd <= won <= right + odd:
                 yield f"seat {seat} has {won}, PokerKit gives {right}"
     if lost > rake + len(played.paid):
         yield f"{lost} chips of a pot of {pot} are missing"
+
+
+def _split_unevenly(played: _Played, won: list[Fraction], competition: bool) -> bool:
+    """Whether there may be odd chips: PokerKit shares them in fractions as the competition does,
+    else it gives whole chips to the first winner, which does not show in what was won."""
+    if competition:
+        return any(amount.denominator > 1 for amount in won)
+    return sum(amount > -put for amount, put in zip(won, played.paid, strict=True)) > 1
 
 
 def _play(hand: Hand) -> _Played:
