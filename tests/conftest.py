@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import shutil
@@ -44,6 +45,14 @@ class Answer:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Processes that tests start find our modules as bytecode, also where Python is told not to
+    write any (PYTHONDONTWRITEBYTECODE)."""
+    if not hasattr(session.config, "workerinput"):  # once, before there are workers
+        for folder in ("cbr", "features", "similarity", "plugins"):
+            compileall.compile_dir(ROOT / folder, quiet=2)
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ class _Zstd(io.RawIOBase):
         self._error = zstandard.ZstdError
         self._raw = raw
         self._frame: Any = None
-        self._ready = b""
+        self._ready = memoryview(b"")  # what is left of it is a view, not a copy
 
     def readable(self) -> bool:
         return True
@@ -112,7 +112,7 @@ class _Zstd(io.RawIOBase):
                 if self._frame is not None:
                     raise EOFError("the compressed data ends before its end mark")
                 return 0
-            self._ready = self._decompressed(given)
+            self._ready = memoryview(self._decompressed(given))
         taken = self._ready[: len(buffer)]
         buffer[: len(taken)] = taken
         self._ready = self._ready[len(taken) :]

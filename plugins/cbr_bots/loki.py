@@ -82,6 +82,7 @@ class Formula:
         """The triple of the player to act with his own hand, [n, 3]; rows as he sees the table."""
         out = np.empty((len(rows), 3))
         rules, values, kept, reading = self.rules, self.values, self.kept, self.reading
+        rows = np.ascontiguousarray(rows)  # for a view with gaps all would be compiled once more
         _own_triples(rows, game.terms, rules, values, kept, self.answers, reading, out)
         return out
 
@@ -89,6 +90,7 @@ class Formula:
         """The triple of the player to act with every hand, [n, 1326, 3]. A hand that shares a card
         with the board has (0, 1, 0)."""
         out = np.empty((len(rows), len(HANDS), 3))
+        rows = np.ascontiguousarray(rows)
         _all_triples(rows, game.terms, self.rules, self.values, self.kept, self.reading, out)
         return out
 
@@ -97,6 +99,7 @@ class Formula:
         public, relative to that of the likeliest hand. It is 0 for hands that share a card with the
         board, and for seats that have folded or are empty. Nobody's own cards are used."""
         out = np.zeros((len(rows), MOST_SEATS, len(HANDS)))
+        rows = np.ascontiguousarray(rows)
         _weights(rows, game.terms, self.rules, self.values, self.kept, self.reading, out)
         return out
 

@@ -102,6 +102,8 @@ class Sim:
         """Expected chips of a fold, a call and a raise, [n, 3], counted from this decision on; rows
         are tables after the flop as the player to act sees them. Illegal actions have -inf."""
         formula, out = self.formula, np.empty((len(rows), 3))
+        # For views with gaps all would be compiled once more.
+        rows, state = np.ascontiguousarray(rows), np.ascontiguousarray(state)
         size = max(1, _AT_ONCE // self.trials)
         for first in range(0, len(rows), size):
             some = slice(first, first + size)

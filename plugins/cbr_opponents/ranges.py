@@ -186,7 +186,8 @@ def ranges_of(tables: Ints, terms: Ints, model: OpponentModel) -> Floats:
     `model` explains them. Where the player to act sees its own cards, the others cannot have them.
     Weights add up to 1 for each seat that is still in; others have 0."""
     out = np.zeros((len(tables), MOST_SEATS, _COUNT))
-    _ranges(tables, np.broadcast_to(terms, (len(tables), terms.shape[-1])), model, out)
+    # A copy, because for a view that cannot be written all that it calls is compiled once more.
+    _ranges(tables, np.broadcast_to(terms, (len(tables), terms.shape[-1])).copy(), model, out)
     return out
 
 

@@ -202,7 +202,14 @@ class TestWorkers:
     @pytest.mark.long
     def test_their_number_changes_nothing(self, base: Path, tmp_path: Path, pool: Executor) -> None:
         plan = plan_named("robust").changed(
-            {"population": 4, "generations": 1, "trials": 20, "duel": 20, "report": 20}
+            {
+                "population": 4,
+                "generations": 1,
+                "trials": 20,
+                "duel": 20,
+                "report": 20,
+                "learn": 4,
+            }
         )
         arenas = ["holdem?against=lag*5&block=5"]
         alone = evolve(base, plan, run=tmp_path / "1.db", arenas=arenas)

@@ -156,14 +156,14 @@ class TestLabels:
         import shutil
 
         # A round has several pieces, as it has with many more hands.
-        monkeypatch.setattr("cbr_casper.values.best_response._PIECE", 1_500)
+        monkeypatch.setattr("cbr_casper.values.best_response._PIECE", 300)
         kept = []
         for name, steps, workers in (("a", (4, 12), None), ("b", (12,), pool)):
             copy = tmp_path / f"{name}.db"
             shutil.copy(base, copy)
             with Casebase.open(copy, write=True) as opened:
                 digest = opened.digest("flop")
-                models = TableModels.learn(opened, rounds=2, hands=4_000, pool=workers)
+                models = TableModels.learn(opened, rounds=2, hands=800, pool=workers)
                 for cases in steps:
                     found = label(opened, unlabelled(opened, cases), models, deals=10, pool=workers)
                 assert [stage.all for stage in found] == [12] * 4
@@ -181,7 +181,8 @@ class TestLabels:
 
         copy = tmp_path / "labelled.db"
         shutil.copy(base, copy)
-        answer = cbr("label", copy, "--cases", 30, "--deals", 10, "--hands", 2000, "--json")
+        few = ("--cases", 30, "--deals", 10, "--rounds", 1, "--hands", 1000)
+        answer = cbr("label", copy, *few, "--json")
         assert [stage["all"] for stage in answer.json["stages"]] == [30] * 4
         bot = CaseBot(str(copy))
         assert {street.reuse for street in bot.streets} == {"worth"}
