@@ -27,7 +27,14 @@ def trees(observed: Any, trees: int = 60, profiles: bool = True) -> ArrayModel:
     return ArrayModel(fit_trees(observed, trees, profiles))
 
 
+def ponsen(observed: Any, prior: str = "trees?profiles=false", spread: float = 0.3) -> Any:
+    """A prior from all players, and for each player a correction learned from its earlier hands."""
+    from cbr_opponents.learning import fit_ponsen
+
+    return fit_ponsen(observed, prior, spread)
+
+
 KINDS = [
     PlayerModelKind(make.__name__, make, help=(make.__doc__ or "").partition("\n")[0])
-    for make in (uniform, frequencies, trees)
+    for make in (uniform, frequencies, trees, ponsen)
 ]

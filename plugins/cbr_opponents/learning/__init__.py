@@ -3,6 +3,7 @@
 all_decisions   every decision of a casebase or log as named columns, for people's own use
 observing       decisions of a casebase's players as columns
 fitting         models in array form, fitted to them
+ponsen          a prior from all players, corrected for one of them
 player_groups   groups of players who act alike
 """
 

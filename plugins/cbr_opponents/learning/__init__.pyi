@@ -8,3 +8,5 @@ from .observing import counted_by_context as counted_by_context
 from .observing import observe as observe
 from .player_groups import alike as alike
 from .player_groups import groups_of as groups_of
+from .ponsen import PonsenModel as PonsenModel
+from .ponsen import fit_ponsen as fit_ponsen
