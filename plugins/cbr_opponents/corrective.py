@@ -160,10 +160,10 @@ def _active(features: Any, street: Any, indicators: Any, out: Any) -> Any:
     """Write the numbers of the indicators that hold into `out`; returns how many do."""
     count = 0
     for j in range(len(indicators)):
-        if indicators[j, 2] <= street <= indicators[j, 3]:
-            if features[indicators[j, 0]] > indicators[j, 1]:
-                out[count] = j
-                count += 1
+        here = indicators[j, 2] <= street <= indicators[j, 3]
+        if here and features[indicators[j, 0]] > indicators[j, 1]:
+            out[count] = j
+            count += 1
     return count
 
 

@@ -187,7 +187,15 @@ def normalised(given: Floats, legal: NDArray[np.bool_], name: str) -> Floats:
     return shares
 
 
-def kind_of(name: str) -> PlayerModelKind:
-    """The kind of player model of this name."""
+def model_maker(text: str) -> Callable[[Any], PlayerModel]:
+    """The function that fits the model of a spec to observed decisions. What follows a colon is the
+    first option: `casebase:FILE.db` is `casebase?file=FILE.db`."""
+    spec = Spec.parse(text)
+    name, colon, argument = spec.name.partition(":")
     kind: PlayerModelKind = default_plugins().get("player model", name)
-    return kind
+    if not colon:
+        return kind.bind(spec)
+    options = list(inspect.signature(kind.make).parameters)[1:]
+    if not options or options[0] in spec.parameters:
+        raise BadValue(f"{text!r}: player model {name!r} takes nothing after a colon here")
+    return kind.bind(Spec(name, {options[0]: argument, **spec.parameters}))

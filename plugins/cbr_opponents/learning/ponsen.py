@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from cbr.errors import BadValue
-from cbr.spec import Spec, unnest
+from cbr.spec import unnest
 from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.table import RAISE, Game
 from cbr_opponents.array_models import ArrayModel
@@ -37,7 +37,7 @@ from cbr_opponents.corrective import (
 from cbr_opponents.frequencies import hides_folds
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import OpponentModel, described_chances, workspace
-from cbr_opponents.player_models import Chances, kind_of
+from cbr_opponents.player_models import Chances, model_maker
 
 #: Players from whom the covariance is learned: those with the most decisions, and at most so many
 #: decisions of each.
@@ -104,8 +104,7 @@ def fit_ponsen(observed: Observed, prior: str, spread: float) -> PonsenModel:
     over them; `spread` is the standard deviation of a weight before players were compared."""
     if not 0.0 < spread <= 10.0:
         raise BadValue(f"spread is {spread:g}; it must be above 0 and at most 10")
-    spec = Spec.parse(unnest(prior))
-    fitted = kind_of(spec.name).bind(spec)(observed)
+    fitted = model_maker(unnest(prior))(observed)
     if fitted.arrays is None or hasattr(fitted, "in_sequence"):
         raise BadValue(f"{prior!r} has no array form, so it cannot be a prior; use trees")
     arrays = fitted.arrays

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.errors import BadValue
 from cbr.spec import Spec
 from cbr.statistics import Mean, clustered_mean
 from cbr.store import Casebase
@@ -17,7 +19,7 @@ from cbr_holdem.table import RAISE, STREETS
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import Observed
 from cbr_opponents.opponent_model import described_chances, workspace
-from cbr_opponents.player_models import PlayerModel, SequentialModel, kind_of
+from cbr_opponents.player_models import PlayerModel, SequentialModel, model_maker
 from cbr_opponents.prediction.scores import (
     Figures,
     Scored,
@@ -98,16 +100,26 @@ def evaluate(
 ) -> Prediction:
     """Fit a model, given by its spec, and test it; `cards` is the most hands whose shown cards are
     looked at."""
-    spec = Spec.parse(model)
-    make = kind_of(spec.name).bind(spec)
+    spec, make = Spec.parse(model), model_maker(model)
     parts, shown = [], []
     for one in splits_of(observed, split, seed):
         fitted = make(observed.take(one.known))
+        _verify_apart(fitted, base)
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
         if fitted.arrays is not None and cards:
             chosen = chosen_hands(observed.hand, observed.player, observed.names, one.tested)
             shown.append(card_figures(base, fitted.arrays, chosen, cards))
     return _prediction(str(spec), split, parts, shown)
+
+
+def _verify_apart(model: PlayerModel, base: Casebase) -> None:
+    """Refuse to test a model on the casebase whose cases it retrieves."""
+    file = getattr(model, "file", None)
+    if file is not None and Path(file).samefile(base.path):
+        raise BadValue(
+            f"{file} has the decisions that the model would be tested on; build the hands to "
+            "retrieve from into a casebase of their own"
+        )
 
 
 def _tested(
