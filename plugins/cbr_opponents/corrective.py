@@ -43,7 +43,7 @@ from cbr_opponents.decision_features import (
     F_STRENGTH,
     F_YET_TO_ACT,
 )
-from cbr_opponents.opponent_model import KINDS, no_trees
+from cbr_opponents.opponent_model import KINDS
 
 #: Indicators [n, 4]: a feature of the decision, its cut, and the first and last street. The number
 #: of seats is above 0 at every decision.
@@ -115,7 +115,8 @@ class Moves(NamedTuple):
 
     def take(self, places: Ints) -> Moves:
         """The decisions at these places."""
-        return Moves(*(part[places] for part in self))
+        parts: list[Any] = [part[places] for part in self]
+        return Moves(*parts)
 
 
 def observe_in_order(moves: Moves, start: Corrective) -> tuple[Floats, Corrective]:
@@ -239,17 +240,13 @@ def correction_trees(street: int, of: Corrective) -> Trees:
     here = np.flatnonzero((of.indicators[:, 2] <= street) & (street <= of.indicators[:, 3]))
     weights = of.mean.reshape(2, -1)
     number = np.arange(1 << DEPTH)
-    trees = no_trees(KINDS)
-    for first in range(0, len(here), DEPTH):
-        some = here[first : first + DEPTH]
-        feature, cut = np.zeros((1, DEPTH), np.uint8), np.full((1, DEPTH), 255, np.uint8)
-        feature[0, : len(some)], cut[0, : len(some)] = of.indicators[some, :2].T
-        leaf = np.zeros((1, 1 << DEPTH, KINDS))
-        for level, which in enumerate(some):
-            holds = number >> level & 1
-            leaf[0, :, FOLD] += holds * weights[0, which]
-            leaf[0, :, RAISE] += holds * weights[1, which]
-        trees = Trees(
-            *(np.concatenate(both) for both in zip(trees, (feature, cut, leaf), strict=True))
-        )
-    return trees
+    count = -(-len(here) // DEPTH)
+    feature, cut = np.zeros((count, DEPTH), np.uint8), np.full((count, DEPTH), 255, np.uint8)
+    leaf = np.zeros((count, 1 << DEPTH, KINDS))
+    for place, which in enumerate(here):
+        tree, level = divmod(place, DEPTH)
+        feature[tree, level], cut[tree, level] = of.indicators[which, :2]
+        holds = number >> level & 1
+        leaf[tree, :, FOLD] += holds * weights[0, which]
+        leaf[tree, :, RAISE] += holds * weights[1, which]
+    return Trees(feature, cut, leaf)

@@ -142,10 +142,10 @@ def corrected(
     """A prior with the corrections of one player as further trees, in array form."""
     shared, own = [], []
     for street in range(4):
-        trees, count = prior.trees_of(street), prior.public[street]
+        (feature, cut, leaf), count = prior.trees_of(street), prior.public[street]
         first = correction_trees(street, public)
-        shared.append(_joined([Trees(*(part[:count] for part in trees)), first]))
-        rest = [Trees(*(part[count:] for part in trees))]
+        shared.append(_joined([Trees(feature[:count], cut[:count], leaf[:count]), first]))
+        rest = [Trees(feature[count:], cut[count:], leaf[count:])]
         if with_cards is not None:
             # With cards, the second function takes the place of the first.
             undo = first._replace(leaf=-first.leaf)

@@ -28,7 +28,7 @@ from cbr.reusing import HiddenSolutions, hidden_solutions_of
 from cbr.spec import Spec
 from cbr.store import Casebase, as_loaded
 from cbr.typing import Flags, Floats, Ints
-from cbr_holdem.situation import BETTING, SIZES, Pending
+from cbr_holdem.situation import BETTING, SIZES, Pending, legal_solutions
 from cbr_holdem.table import CALL, FOLD, RAISE, STREET, STREETS, Game
 from cbr_opponents.array_models import moves_of
 from cbr_opponents.player_models import Chances, legal_at, normalised, with_hands
@@ -54,17 +54,18 @@ class _Street:
         self.usual = self.public.vectors.counts.sum(axis=0).astype(np.float64)
 
     def counted(self, situations: Pending, known: bool) -> tuple[Floats, Floats]:
-        """Retrieved cases by solution, each by its similarity, [n, solutions], and their effective
-        number [n]."""
+        """Retrieved cases with legal solutions by solution, each by its similarity, [n, solutions];
+        and the effective number of all retrieved cases [n]."""
         codes = _codes(self.case_type, situations, known)
+        solutions, preflop = self.case_type.solutions, situations.place[:, 0] == 0
+        allowed = legal_solutions(solutions, situations.call == 0, situations.raise_to > 0, preflop)
         retrieved = (self.cases if known else self.public).many(codes)
-        weighted = np.asarray(retrieved.weighted, np.float64)
+        weighted = np.asarray(retrieved.allowing(allowed).weighted, np.float64)
         if known and self.lacking is not None:
             hidden = self.lacking.in_many(codes)
             total = weighted.sum(axis=1, keepdims=True)
             shares = weighted / np.where(total > 0.0, total, 1.0)
-            everything = np.ones(weighted.shape, np.bool_)
-            weighted = hidden.added_to(shares, everything) * total
+            weighted = hidden.added_to(shares, allowed) * total
         return weighted, _effective(retrieved)
 
 
@@ -111,7 +112,7 @@ class RetrievedMoves:
                     weighted, support[some] = of.counted(Pending(seen, game, some), known)
                     for place, move in enumerate(of.moves):
                         relative[some, move] += weighted[:, place]
-                usual = np.bincount(of.moves, of.usual, legal.shape[1])
+                usual: Any = np.bincount(of.moves, of.usual, legal.shape[1])
                 relative[mine] = _shrunk(relative[mine], usual, legal[mine], self.prior)
         return Chances(normalised(relative, legal, "casebase"), support)
 
