@@ -18,6 +18,7 @@
     weight_tables     probabilities of opponents' hands, given their moves
     readings          weight tables by public history, kept between decisions
     loki              the formula player
+    loki_model        what the formula player takes opponents to do, as a player model
     sim               the formula player with simulation after the flop
     switching         plays as one bot after the other
     honest_river      plays as a bot that never bluffs the river
@@ -37,6 +38,7 @@ from cbr import hook
 
 if TYPE_CHECKING:
     from cbr_arena import BotKind
+    from cbr_opponents import PlayerModelKind
 
 # `dir` of a plugin must list its hooks, so the lazy `__dir__` is not used.
 __getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -47,3 +49,10 @@ def cbr_bots() -> Iterable[BotKind]:
     from cbr_bots.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_player_models() -> Iterable[PlayerModelKind]:
+    from cbr_bots.loki_model import KIND
+
+    return [KIND]

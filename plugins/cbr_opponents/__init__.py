@@ -7,9 +7,11 @@ frequencies         chances of moves from counts, smoothed
 boosting            boosted trees that refine these chances
 tilts               ways in which players may differ from those of a log
 opponent_model      OpponentModel, the array form: the chance of each move, given table and hand
+corrective          how one player's moves differ from those of a prior (Ponsen)
 ranges              the posterior over a player's hands, given its moves
 simulation          a table played to its end by a model and a strategy
 player_models       PlayerModel, the interface of all models; `hookspecs` is the hook for more
+context_model       the context-action table with back-off, and strengths to expect
 array_models        player models in array form; `kinds` names those that ship
 starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves

@@ -18,6 +18,8 @@ from .boosting import DEPTH as DEPTH
 from .boosting import Trees as Trees
 from .boosting import log_loss as log_loss
 from .boosting import refined as refined
+from .context_model import ContextModel as ContextModel
+from .context_model import Expected as Expected
 from .decision_features import FEATURES as FEATURES
 from .frequencies import hides_folds as hides_folds
 from .logged_hands import BATCH as BATCH
@@ -32,7 +34,12 @@ from .opponent_model import workspace as workspace
 from .player_models import Chances as Chances
 from .player_models import PlayerModel as PlayerModel
 from .player_models import PlayerModelKind as PlayerModelKind
+from .player_models import SequentialModel as SequentialModel
+from .player_models import legal_at as legal_at
+from .player_models import model_maker as model_maker
+from .player_models import normalised as normalised
 from .player_models import player_model as player_model
+from .player_models import with_hands as with_hands
 from .profiles import PROFILE as PROFILE
 from .ranges import FLOOR as FLOOR
 from .ranges import board_hands as board_hands

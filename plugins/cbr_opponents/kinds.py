@@ -27,7 +27,28 @@ def trees(observed: Any, trees: int = 60, profiles: bool = True) -> ArrayModel:
     return ArrayModel(fit_trees(observed, trees, profiles))
 
 
+def context(observed: Any, levels: int = 5, weight: float = 10.0) -> Any:
+    """A context-action table, backed off from fine contexts to coarse ones; files shown hands."""
+    from cbr_opponents.learning import fit_contexts
+
+    return fit_contexts(observed, levels, weight)
+
+
+def ponsen(observed: Any, prior: str = "trees?profiles=false", spread: float = 0.3) -> Any:
+    """A prior from all players, and for each player a correction learned from its earlier hands."""
+    from cbr_opponents.learning import fit_ponsen
+
+    return fit_ponsen(observed, prior, spread)
+
+
+def casebase(observed: Any, file: str, policy: str = "", prior: float = 2.0) -> Any:
+    """What similar cases of a casebase did: casebase:FILE.db."""
+    from cbr_opponents.learning import RetrievedMoves
+
+    return RetrievedMoves.of(file, policy, prior, observed.moves)
+
+
 KINDS = [
     PlayerModelKind(make.__name__, make, help=(make.__doc__ or "").partition("\n")[0])
-    for make in (uniform, frequencies, trees)
+    for make in (uniform, frequencies, trees, context, ponsen, casebase)
 ]

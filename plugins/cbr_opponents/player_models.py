@@ -22,7 +22,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from cbr.errors import BadValue
 from cbr.jit import njit
 from cbr.plugging import default_plugins, guarded
 from cbr.spec import Spec, settle
-from cbr.typing import Floats, Ints
+from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import HANDS, UNKNOWN
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import ACTOR, CALL, HOLE, RAISE, Game
@@ -61,6 +61,18 @@ class PlayerModel(Protocol):
     def chances(self, tables: Ints, game: Game, hands: Ints) -> Chances:
         """Chances of the actor's moves at tables [n, WIDTH], with hands [n] (numbers in `HANDS`, -1
         where unknown). Of the cards in the tables only the board is used."""
+        ...
+
+
+@runtime_checkable
+class SequentialModel(PlayerModel, Protocol):
+    """A model that learns from each player while it is tested: a decision is predicted by the
+    player's earlier hands."""
+
+    def in_sequence(self, observed: Any, chosen: Flags, cards: bool) -> Floats:
+        """Chances of moves [n, moves] of the `chosen` decisions of a log (`learning.Observed`),
+        with the cards or without them. Each may use the decisions of earlier hands, chosen or not,
+        and nothing of its own hand or of later ones."""
         ...
 
 
@@ -175,7 +187,15 @@ def normalised(given: Floats, legal: NDArray[np.bool_], name: str) -> Floats:
     return shares
 
 
-def kind_of(name: str) -> PlayerModelKind:
-    """The kind of player model of this name."""
+def model_maker(text: str) -> Callable[[Any], PlayerModel]:
+    """The function that fits the model of a spec to observed decisions. What follows a colon is the
+    first option: `casebase:FILE.db` is `casebase?file=FILE.db`."""
+    spec = Spec.parse(text)
+    name, colon, argument = spec.name.partition(":")
     kind: PlayerModelKind = default_plugins().get("player model", name)
-    return kind
+    if not colon:
+        return kind.bind(spec)
+    options = list(inspect.signature(kind.make).parameters)[1:]
+    if not options or options[0] in spec.parameters:
+        raise BadValue(f"{text!r}: player model {name!r} takes nothing after a colon here")
+    return kind.bind(Spec(name, {options[0]: argument, **spec.parameters}))

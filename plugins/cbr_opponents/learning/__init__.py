@@ -1,9 +1,12 @@
 """Opponent models learned from the hands of a casebase.
 
-all_decisions   every decision of a casebase or log as named columns, for people's own use
-observing       decisions of a casebase's players as columns
-fitting         models in array form, fitted to them
-player_groups   groups of players who act alike
+all_decisions     every decision of a casebase or log as named columns, for people's own use
+observing         decisions of a casebase's players as columns
+fitting           models in array form, fitted to them
+contexts          the context-action table, backed off from fine to coarse
+ponsen            a prior from all players, corrected for one of them
+retrieved_moves   what similar cases of a casebase did
+player_groups     groups of players who act alike
 """
 
 import lazy_loader

@@ -1,4 +1,5 @@
 from .all_decisions import decisions as decisions
+from .contexts import fit_contexts as fit_contexts
 from .fitting import TREES as TREES
 from .fitting import fit_frequencies as fit_frequencies
 from .fitting import fit_trees as fit_trees
@@ -8,3 +9,6 @@ from .observing import counted_by_context as counted_by_context
 from .observing import observe as observe
 from .player_groups import alike as alike
 from .player_groups import groups_of as groups_of
+from .ponsen import PonsenModel as PonsenModel
+from .ponsen import fit_ponsen as fit_ponsen
+from .retrieved_moves import RetrievedMoves as RetrievedMoves

@@ -36,7 +36,10 @@ _Plot = Annotated[
 ]
 _Curve = Annotated[
     Path | None,
-    typer.Option(metavar="C.png", help="Draw log-loss against the hands seen of a player."),
+    typer.Option(
+        metavar="C.png",
+        help="Draw log-loss against the hands seen of a player; with --against the gain too.",
+    ),
 ]
 
 #: Players that the table shows.
@@ -70,7 +73,7 @@ def predict(
     from cbr import Casebase
     from cbr.plots import verify_picture
     from cbr_opponents.learning import observe
-    from cbr_opponents.prediction.evaluation import as_json, evaluate, paired_gain
+    from cbr_opponents.prediction.evaluation import as_json, compare, evaluate
     from cbr_opponents.prediction.pictures import draw_curve, draw_prediction
     from cbr_opponents.prediction.splits import verify_split
 
@@ -82,8 +85,7 @@ def predict(
             observed = observe(base, tell)
         found = evaluate(base, observed, model, split, seed, cards)
         if against:
-            other = evaluate(base, observed, against, split, seed, 0)
-            found.against[other.model] = paired_gain(found, other)
+            compare(found, evaluate(base, observed, against, split, seed, 0))
     if plot:
         draw_prediction(found, plot)
     if curve:
@@ -121,6 +123,11 @@ def _show(found: Prediction) -> None:
         table("what the cards turn out to be", ["", ""], lines)
     for name, gain in found.against.items():
         table("paired", ["log-loss less than that of", "by"], [(name, _mean(gain, "+.4f"))])
+        rows = [
+            (one.hands_seen, f"{one.decisions:,}", _mean(one.gain, "+.4f"))
+            for one in found.gains[name]
+        ]
+        table("the same by hands seen of the player before", ["", "decisions", "gain"], rows)
 
 
 def _quoted(group: Group) -> Group:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.errors import BadValue
 from cbr.spec import Spec
 from cbr.statistics import Mean, clustered_mean
 from cbr.store import Casebase
@@ -17,7 +19,7 @@ from cbr_holdem.table import RAISE, STREETS
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import Observed
 from cbr_opponents.opponent_model import described_chances, workspace
-from cbr_opponents.player_models import PlayerModel, kind_of
+from cbr_opponents.player_models import PlayerModel, SequentialModel, model_maker
 from cbr_opponents.prediction.scores import (
     Figures,
     Scored,
@@ -43,11 +45,20 @@ class Group(NamedTuple):
     figures: Figures
 
 
+class Gain(NamedTuple):
+    """The gain over another model in decisions of players of whom so many hands were seen."""
+
+    hands_seen: str
+    decisions: int
+    gain: Mean
+
+
 @dataclass
 class Prediction:
     """How well a model predicts: `public` without the cards and `with_cards` where they are known;
     by player, by situation and by hands seen (public); the sizes of raises; and the cards shown.
-    `scored` are the single decisions without cards."""
+    `scored` are the single decisions without cards, and `seen` [n] the class of hands seen before
+    each. `against` is the gain over other models, `gains` the same by hands seen."""
 
     model: str
     split: str
@@ -60,7 +71,9 @@ class Prediction:
     sizes: Figures | None
     cards: CardFigures | None
     scored: Scored
+    seen: Ints
     against: dict[str, Mean] = field(default_factory=dict)
+    gains: dict[str, list[Gain]] = field(default_factory=dict)
 
 
 class _Tested(NamedTuple):
@@ -87,15 +100,25 @@ def evaluate(
 ) -> Prediction:
     """Fit a model, given by its spec, and test it; `cards` is the most hands whose shown cards are
     looked at."""
-    spec = Spec.parse(model)
-    make = kind_of(spec.name).bind(spec)
+    spec, make = Spec.parse(model), model_maker(model)
     parts, shown = [], []
     for one in splits_of(observed, split, seed):
         fitted = make(observed.take(one.known))
+        _verify_apart(fitted, base)
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
         if fitted.arrays is not None and cards:
             shown.append(card_figures(base, fitted.arrays, observed, one.tested, cards))
     return _prediction(str(spec), split, parts, shown)
+
+
+def _verify_apart(model: PlayerModel, base: Casebase) -> None:
+    """Refuse to test a model on the casebase whose cases it retrieves."""
+    file = getattr(model, "file", None)
+    if file is not None and Path(file).samefile(base.path):
+        raise BadValue(
+            f"{file} has the decisions that the model would be tested on; build the hands to "
+            "retrieve from into a casebase of their own"
+        )
 
 
 def _tested(
@@ -128,6 +151,8 @@ def predicted(
     base: Casebase, model: PlayerModel, observed: Observed, chosen: Flags, cards: bool
 ) -> Floats:
     """Chances of moves [n, moves] of the chosen decisions, with the cards or without them."""
+    if isinstance(model, SequentialModel):
+        return model.in_sequence(observed, chosen, cards)
     if model.arrays is None:
         return streamed_chances(base, model, chosen, cards)
     mine = observed.take(chosen)
@@ -175,11 +200,6 @@ def _prediction(
     named = [f"{street}, {bet}" for street in STREETS for bet in ("free", "facing a bet")]
     seen = 2.0 ** (observed.features[:, FEATURES] / 16.0) - 0.5
     curve = np.searchsorted(SEEN_CLASSES, seen, "right") - 1
-    edges = [*SEEN_CLASSES[1:], 0]
-    spans = [
-        f"{low} to {high - 1}" if high > low + 1 else (str(low) if high else f"{low} or more")
-        for low, high in zip(SEEN_CLASSES, edges, strict=True)
-    ]
     return Prediction(
         model,
         split,
@@ -188,11 +208,21 @@ def _prediction(
         with_cards,
         _players(observed, ours, theirs),
         groups(situation, named),
-        groups(curve, spans),
+        groups(curve, _spans()),
         sizes,
         _joined(shown),
         ours,
+        curve,
     )
+
+
+def _spans() -> list[str]:
+    """The classes of hands seen, in words."""
+    edges = [*SEEN_CLASSES[1:], 0]
+    return [
+        f"{low} to {high - 1}" if high > low + 1 else (str(low) if high else f"{low} or more")
+        for low, high in zip(SEEN_CLASSES, edges, strict=True)
+    ]
 
 
 def _players(observed: Observed, ours: Scored, theirs: Scored) -> list[Group]:
@@ -231,6 +261,20 @@ def paired_gain(one: Prediction, other: Prediction) -> Mean:
     return clustered_mean(less, one.scored.cluster)
 
 
+def compare(one: Prediction, other: Prediction) -> None:
+    """Write the paired gain of the first over the other into the first, in all and by hands
+    seen."""
+    one.against[other.model] = paired_gain(one, other)
+    less = other.scored.log_loss - one.scored.log_loss
+    found = []
+    for at, name in enumerate(_spans()):
+        here = one.seen == at
+        if here.any():
+            gain = clustered_mean(less[here], one.scored.cluster[here])
+            found.append(Gain(name, int(here.sum()), gain))
+    one.gains[other.model] = found
+
+
 def as_json(found: Prediction) -> dict[str, Any]:
     """The figures for scripts."""
     return {
@@ -255,7 +299,20 @@ def as_json(found: Prediction) -> dict[str, Any]:
             "hands": found.cards.hands,
         },
         "against": {
-            name: {"gain": gain.mean, "ci95": gain.ci95} for name, gain in found.against.items()
+            name: {
+                "gain": gain.mean,
+                "ci95": gain.ci95,
+                "curve": [
+                    {
+                        "hands_seen": one.hands_seen,
+                        "decisions": one.decisions,
+                        "gain": one.gain.mean,
+                        "ci95": one.gain.ci95,
+                    }
+                    for one in found.gains[name]
+                ],
+            }
+            for name, gain in found.against.items()
         },
     }
 

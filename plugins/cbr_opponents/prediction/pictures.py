@@ -25,11 +25,13 @@ def draw_prediction(found: Prediction, path: Path) -> None:
 
 
 def draw_curve(found: Prediction, path: Path) -> None:
-    """Log-loss of the model and of the baseline against the hands seen of a player."""
+    """Log-loss of the model and of the baseline against the hands seen of a player; beside it the
+    gain over each model that it was compared with."""
     names = [group.name for group in found.curve]
     at = np.arange(len(names))
-    with picture(path, 7.5, 4.5) as figure:
-        axis = figure.subplots()
+    panels = 1 + bool(found.gains)
+    with picture(path, 7.5 * panels, 4.5) as figure:
+        axis, *more = figure.subplots(1, panels, squeeze=False)[0]
         losses = [group.figures.log_loss for group in found.curve]
         low = [loss.ci95 or 0.0 for loss in losses]
         mean = [loss.mean for loss in losses]
@@ -41,6 +43,23 @@ def draw_curve(found: Prediction, path: Path) -> None:
         axis.set_ylabel("log-loss of moves, with 95 % intervals over players")
         style_axis(axis, grid="y")
         axis.legend(frameon=False, fontsize=9)
+        for other in more:
+            _gains(other, found)
+
+
+def _gains(axis: Any, found: Prediction) -> None:
+    """The gain over other models by hands seen."""
+    axis.axhline(0.0, color=LINE_GREY, linewidth=0.8)
+    for (name, gains), colour in zip(found.gains.items(), COLOURS, strict=False):
+        mean = [one.gain.mean for one in gains]
+        interval = [one.gain.ci95 or 0.0 for one in gains]
+        at = np.arange(len(gains))
+        axis.errorbar(at, mean, yerr=interval, color=colour, marker="o", capsize=3, label=name)
+        axis.set_xticks(at, [one.hands_seen for one in gains])
+    axis.set_xlabel("hands seen of the player before")
+    axis.set_ylabel("log-loss less than that of another model")
+    style_axis(axis, f"gain of {found.model}", grid="y")
+    axis.legend(frameon=False, fontsize=9)
 
 
 def _calibration(axis: Any, found: Prediction) -> None:
