@@ -11,6 +11,7 @@ ranges              the posterior over a player's hands, given its moves
 simulation          a table played to its end by a model and a strategy
 player_models       PlayerModel, the interface of all models; `hookspecs` is the hook for more
 array_models        player models in array form; `kinds` names those that ship
+model_files         fitted models saved to files and opened again
 starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
@@ -50,8 +51,9 @@ def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
 @hook
 def cbr_player_models() -> Iterable[PlayerModelKind]:
     from cbr_opponents.kinds import KINDS
+    from cbr_opponents.model_files import FILE_KIND
 
-    return KINDS
+    return [*KINDS, FILE_KIND]
 
 
 @hook

@@ -23,6 +23,9 @@ from .frequencies import hides_folds as hides_folds
 from .logged_hands import BATCH as BATCH
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
+from .model_files import SavedModel as SavedModel
+from .model_files import read_model as read_model
+from .model_files import save_model as save_model
 from .opponent_model import COLUMNS as COLUMNS
 from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel
@@ -32,6 +35,7 @@ from .opponent_model import workspace as workspace
 from .player_models import Chances as Chances
 from .player_models import PlayerModel as PlayerModel
 from .player_models import PlayerModelKind as PlayerModelKind
+from .player_models import bind_model as bind_model
 from .player_models import player_model as player_model
 from .profiles import PROFILE as PROFILE
 from .ranges import FLOOR as FLOOR

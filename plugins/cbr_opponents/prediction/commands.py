@@ -11,6 +11,7 @@ from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 if TYPE_CHECKING:
     from cbr.statistics import Mean
+    from cbr_opponents.learning import Observed
     from cbr_opponents.prediction.evaluation import Group, Prediction
     from cbr_opponents.prediction.scores import Figures
 
@@ -38,6 +39,13 @@ _Curve = Annotated[
     Path | None,
     typer.Option(metavar="C.png", help="Draw log-loss against the hands seen of a player."),
 ]
+_Save = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="MODEL.npz",
+        help="Then fit the model to all decisions and save it: file:MODEL.npz names it from then.",
+    ),
+]
 
 #: Players that the table shows.
 _SHOWN = 10
@@ -58,6 +66,7 @@ def predict(
     seed: _Seed = 0,
     plot: _Plot = None,
     curve: _Curve = None,
+    save: _Save = None,
     json: Json = False,
 ) -> None:
     """Measure how well a player model predicts what players do, and what they hold.
@@ -68,8 +77,10 @@ def predict(
     players.
     """
     from cbr import Casebase
+    from cbr.files import verify_place
     from cbr.plots import verify_picture
     from cbr_opponents.learning import observe
+    from cbr_opponents.model_files import verify_model_name
     from cbr_opponents.prediction.evaluation import as_json, evaluate, paired_gain
     from cbr_opponents.prediction.pictures import draw_curve, draw_prediction
     from cbr_opponents.prediction.splits import verify_split
@@ -77,6 +88,9 @@ def predict(
     verify_split(split)
     for picture in filter(None, (plot, curve)):
         verify_picture(picture)
+    if save:
+        verify_place(save)
+        verify_model_name(save)
     with Casebase.open(file) as base, waiting(after=6.0):
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
@@ -84,6 +98,8 @@ def predict(
         if against:
             other = evaluate(base, observed, against, split, seed, 0)
             found.against[other.model] = paired_gain(found, other)
+        if save:
+            _save(observed, model, base.domain, save)
     if plot:
         draw_prediction(found, plot)
     if curve:
@@ -92,8 +108,22 @@ def predict(
         emit(as_json(found))
         return
     _show(found)
-    for picture in filter(None, (plot, curve)):
-        note(f"wrote {picture}")
+    for written in filter(None, (plot, curve, save)):
+        note(f"wrote {written}")
+
+
+def _save(observed: Observed, model: str, domain: str, path: Path) -> None:
+    """Fit a model to all observed decisions, and write it."""
+    from cbr.errors import BadValue
+    from cbr_holdem.situation import BETTING
+    from cbr_opponents.model_files import save_model
+    from cbr_opponents.player_models import bind_model
+
+    fitted = bind_model(model)(observed)
+    if fitted.arrays is None:
+        raise BadValue(f"player model {model!r} has no array form, which alone can be saved")
+    usual = getattr(fitted, "usual", None)
+    save_model(path, fitted.arrays, BETTING[domain], observed.usual if usual is None else usual)
 
 
 def _show(found: Prediction) -> None:

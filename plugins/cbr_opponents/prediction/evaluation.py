@@ -17,7 +17,7 @@ from cbr_holdem.table import RAISE, STREETS
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import Observed
 from cbr_opponents.opponent_model import described_chances, workspace
-from cbr_opponents.player_models import PlayerModel, kind_of
+from cbr_opponents.player_models import PlayerModel, bind_model
 from cbr_opponents.prediction.scores import (
     Figures,
     Scored,
@@ -87,8 +87,7 @@ def evaluate(
 ) -> Prediction:
     """Fit a model, given by its spec, and test it; `cards` is the most hands whose shown cards are
     looked at."""
-    spec = Spec.parse(model)
-    make = kind_of(spec.name).bind(spec)
+    make = bind_model(model)
     parts, shown = [], []
     for one in splits_of(observed, split, seed):
         fitted = make(observed.take(one.known))
@@ -96,7 +95,7 @@ def evaluate(
         if fitted.arrays is not None and cards:
             chosen = chosen_hands(observed.hand, observed.player, observed.names, one.tested)
             shown.append(card_figures(base, fitted.arrays, chosen, cards))
-    return _prediction(str(spec), split, parts, shown)
+    return _prediction(str(Spec.parse(model)), split, parts, shown)
 
 
 def _tested(
