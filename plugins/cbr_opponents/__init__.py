@@ -16,6 +16,7 @@ starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
 prediction/         how well models predict: `cbr predict`
+remembering/        what was seen of opponents, kept from match to match: `--remember`
 
 Roll-outs, best responses, labels, search and clustering share these. Only `learning/` and
 `prediction/` read a casebase, so rule bots may use the rest.
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
+    from cbr_arena import WatcherKind
     from cbr_opponents.player_models import PlayerModelKind
 
 # Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
@@ -57,6 +59,14 @@ def cbr_player_models() -> Iterable[PlayerModelKind]:
 
 
 @hook
+def cbr_watchers() -> Iterable[WatcherKind]:
+    from cbr_arena import WatcherKind
+    from cbr_opponents.remembering import open_memory
+
+    return [WatcherKind("opponents", open_memory, "What was seen of opponents, by name.")]
+
+
+@hook
 def cbr_starters() -> Mapping[str, tuple[str, str]]:
     from cbr_opponents.starter import STARTER, TEST
 
@@ -66,5 +76,7 @@ def cbr_starters() -> Mapping[str, tuple[str, str]]:
 @hook
 def cbr_commands(app: typer.Typer) -> None:
     from cbr_opponents.prediction.commands import add
+    from cbr_opponents.remembering.commands import add as add_opponents
 
     add(app)
+    add_opponents(app)

@@ -74,14 +74,14 @@ def save_model(
         parts["usual"] = np.ascontiguousarray(usual, np.float64)
     if reason := _fault(parts, betting):
         raise BadValue(f"the model cannot be saved: {reason}")
-    stamp = {
+    stamp: dict[str, Any] = {
         "format": np.array(FORMAT),
         "version": np.array(VERSION),
         "betting": np.array(betting),
         **{f"width.{name}": np.array(width) for name, width in WIDTHS.items()},
     }
     with whole_file(path) as part, part.open("wb") as file:
-        np.savez_compressed(file, **stamp, **parts)
+        np.savez_compressed(file, **(stamp | parts))
 
 
 def verify_model_name(path: Path) -> None:
