@@ -3,7 +3,14 @@ from .arrays import Vectors as Vectors
 from .arrays import group as group
 from .cache import cache_folder as cache_folder
 from .casebase import Casebase as Casebase
+from .connection import hindrance as hindrance
+from .connection import new_database as new_database
+from .connection import open_database as open_database
+from .connection import other_kinds as other_kinds
 from .connection import verify_can_be_made as verify_can_be_made
+from .connection import verify_columns as verify_columns
+from .connection import verify_tables_only as verify_tables_only
+from .connection import writing as writing
 from .decisions import Decision as Decision
 from .decisions import decision_of as decision_of
 from .decisions import decisions_of as decisions_of

@@ -25,6 +25,7 @@ The fast form takes a batch of decisions and returns as many actions: see `Bot`.
     tables       many tables in lockstep
     showing      what each seat sees at the end of a hand, and counts of how it was played
     luck         the luck in a hand, as control variates; `adjust` takes it out of results
+    watchers     what is kept of players from match to match; `--remember`
     match        the same deals in every seat, over sessions and processes
     tournament   heads-up matches between all pairs
     results      winnings with their intervals; `report` and `plots` show them
@@ -57,7 +58,7 @@ def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
     from cbr_arena import hookspecs
 
     manager.add_hookspecs(hookspecs)
-    return ["bot"]
+    return ["bot", "watcher"]
 
 
 @hook

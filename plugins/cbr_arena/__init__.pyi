@@ -43,3 +43,6 @@ from .tables import Sitting as Sitting
 from .tournament import Tournament as Tournament
 from .tournament import pairs_of as pairs_of
 from .views import Views as Views
+from .watchers import Notes as Notes
+from .watchers import WatcherKind as WatcherKind
+from .watchers import known_as as known_as

@@ -6,6 +6,7 @@ this way, so a bot decides the same in both. `cbr_holdem.table.legal_action` mak
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +69,19 @@ def tell(bot: Any, rows: Ints, which: Ints, seats: Ints, memory: Any) -> Faults:
 def begin(bot: Any, sessions: int) -> NDArray[Any] | None:
     """Begin sessions with a bot; returns its empty memory, [sessions], None if it keeps nothing."""
     return bot.begin(sessions) if isinstance(bot, Wrapper) else blank_memory(bot, sessions)
+
+
+def recall(bot: Any, opponents: Any, names: Sequence[str], memory: Any) -> Faults:
+    """Tell a bot what was seen of the players in earlier matches, if it asks for that."""
+    if opponents is None or memory is None or not hasattr(bot, "recall"):
+        return []
+    try:
+        bot.recall(opponents.copy(), list(names), memory)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return [(0, one_line(error))]
+    return []
 
 
 def remembered(bot: Any, kept: NDArray[Any]) -> bool:

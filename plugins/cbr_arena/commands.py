@@ -79,6 +79,14 @@ _Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the b
 _Log = Annotated[
     Path | None, typer.Option(metavar="FILE.phhs|FILE.log", help="Write the hands as PHH or ACPC.")
 ]
+_Remember = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE.db",
+        help="Keep what was public of the players from match to match; FILE.db?forget=0.999 to "
+        "forget old hands.",
+    ),
+]
 
 #: Most hands with --until-width, in case the width cannot be reached.
 _MOST_HANDS = 1_000_000_000
@@ -115,6 +123,7 @@ def match(
     bot_timeout: _BotTimeout = None,
     plot: _Plot = None,
     log: _Log = None,
+    remember: _Remember = "",
     json: Json = False,
 ) -> None:
     """Play bots against each other, and show their winnings with 95 % intervals.
@@ -130,12 +139,17 @@ def match(
     --isolate is for bots that you do not trust with the match: each plays in a process of its own,
     a fresh one for every seating, so it sees no deal twice and no memory but its own. If its
     process ends or hangs, it folds. Honest bots get the same results, more slowly.
+
+    --remember adds what a spectator saw to a file: how often each player folded, called and raised,
+    and its moves with cards that it showed. Bots that ask for it are told before the first hand
+    what the file had then; `cbr opponents` shows it.
     """
     from cbr.errors import BadValue
     from cbr.workers import executor
     from cbr_arena.bots import CALL_LIMIT
     from cbr_arena.match import Match
     from cbr_arena.tournament import Tournament
+    from cbr_arena.watchers import known_as, open_watcher
     from cbr_holdem.table import Game
 
     _verify_options(game, vs, tournament, until_width)
@@ -162,12 +176,20 @@ def match(
         raise BadValue("--isolate starts processes on this machine; leave out --dask")
     if seats is not None and seats != matches[0].seats:
         raise BadValue(f"{matches[0].seats} bots play at a table, and --seats is {seats}")
+    file = open_watcher(remember) if remember else None
+    names = [known_as(one) for one_match in matches for one in one_match.players]
+    known = file.recall(game, names) if file else None
     with (
         waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
         progress("playing", "hands") as tell,
     ):
-        played = _play(matches, pool, tell, until_width)
+        played = _play(matches, pool, tell, until_width, known)
+    if file and known is not None:
+        seen = known.fresh()
+        for one in played:
+            seen.merge(one.seen)
+        file.add(seen)
     from cbr_arena import report
 
     found = Tournament.of(players, matches, played) if tournament else None
@@ -187,6 +209,8 @@ def match(
         from cbr_arena.logs import write_log
 
         _tell_file(f"wrote {write_log(played[0].hands, log):,} hands to {log}", json)
+    if remember:
+        _tell_file(f"remembered in {remember.partition('?')[0]}", json)
 
 
 def _tell_file(sentence: str, json: bool) -> None:
@@ -245,7 +269,9 @@ def _verify_files(plot: Path | None, log: Path | None, several: str) -> None:
             )
 
 
-def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -> list[Played]:
+def _play(
+    matches: Sequence[Match], pool: Any, tell: Any, width: float | None, known: Any = None
+) -> list[Played]:
     """Play matches side by side, piece by piece; with a width, until their intervals have it."""
     from cbr_arena.match import Played, pieces_played
     from cbr_arena.results import width_of
@@ -253,7 +279,7 @@ def _play(matches: Sequence[Match], pool: Any, tell: Any, width: float | None) -
     parts: list[list[Played]] = [[] for _ in matches]
     # Pieces of one size, with whole sessions if a bot has a memory.
     size = max((one.piece for one in matches if one.remembers), default=matches[0].piece)
-    streams = [pieces_played(one, pool, width is not None, size) for one in matches]
+    streams = [pieces_played(one, pool, width is not None, size, known) for one in matches]
     total = sum(one.deals * one.seatings for one in matches)
     done, look = 0, 1
     for pieces in zip(*streams, strict=True):

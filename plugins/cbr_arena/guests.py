@@ -25,7 +25,7 @@ from cbr_arena.views import Views
 from cbr_holdem.situation import Pending
 
 #: Members of a bot that the arena and `cbr play` use where there are any.
-_OPTIONAL = ("remember", "figures", "explain", "doubts", "games")
+_OPTIONAL = ("remember", "figures", "explain", "doubts", "games", "recall")
 
 
 class Shown(Mapping[str, Floats]):

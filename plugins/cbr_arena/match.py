@@ -32,6 +32,7 @@ from cbr_arena.players import Player, build, is_guest, verify_fits
 from cbr_arena.records import texts
 from cbr_arena.showing import COUNTS, counted, payoffs, pots
 from cbr_arena.tables import Room, Sitting
+from cbr_arena.watchers import known_as, watch_publicly
 from cbr_holdem.table import MOST_CHIPS, MOST_SEATS, PARTS, Game
 
 #: Hands that are played in lockstep: enough to make a step worth its cost, few enough for caches.
@@ -156,7 +157,8 @@ class Played:
     statistics, by spec and name. Depending on the match: `hands` are the hands as texts,
     `on_average` [blocks, players] the winnings with all-ins at their mean, `luck`
     [blocks, players, terms] the luck terms. `session` [blocks] is the session of each block if a
-    bot used its memory: blocks of one session are then not independent.
+    bot used its memory: blocks of one session are then not independent. `seen` is what a watcher
+    saw of the players (`cbr_arena.watchers`), if there is one.
     """
 
     won: Floats
@@ -169,6 +171,7 @@ class Played:
     on_average: Floats | None = None
     luck: Floats | None = None
     session: Ints | None = None
+    seen: Any = None
 
     @classmethod
     def together(cls, parts: Sequence[Played]) -> Played:
@@ -196,7 +199,14 @@ class Played:
             for name, (total, weight) in part.figures.items():
                 before = figures.get(name, Figure(0.0, 0.0))
                 figures[name] = Figure(before.total + total, before.weight + weight)
-        return cls(won, squares, counts, pots, faults, figures, hands, on_average, luck, session)
+        seen: Any = None
+        if parts[0].seen is not None:
+            seen = parts[0].seen.fresh()
+            for part in parts:
+                seen.merge(part.seen)
+        return cls(
+            won, squares, counts, pots, faults, figures, hands, on_average, luck, session, seen
+        )
 
     @cached_property
     def adjusted(self) -> Floats | None:
@@ -218,26 +228,41 @@ class Played:
 
 
 def pieces_played(
-    match: Match, pool: Executor | None = None, endless: bool = False, piece: int = 0
+    match: Match,
+    pool: Executor | None = None,
+    endless: bool = False,
+    piece: int = 0,
+    opponents: Any = None,
 ) -> Generator[Played, None, None]:
     """The results of a match piece by piece, in order; `endless` goes on with further deals after
     its end. `piece` is the number of deals in a piece, on which results do not depend; matches that
-    are played side by side need the same."""
+    are played side by side need the same. `opponents` is a watcher: bots are told what it saw
+    before the match, and what others like it see is in the results."""
     size, last = piece or match.piece, None if endless else match.deals
     pieces = (range(first, first + size) for first in count(0, size))
     files = tuple(map(str, default_plugins().files))
     work = (
-        (match, deals if last is None else range(deals.start, min(deals.stop, last)), files)
+        (
+            match,
+            deals if last is None else range(deals.start, min(deals.stop, last)),
+            files,
+            opponents,
+        )
         for deals in takewhile(lambda deals: last is None or deals.start < last, pieces)
     )
     return in_order(pool, _piece, work)
 
 
-def play(match: Match, pool: Executor | None = None, progress: Progress | None = None) -> Played:
-    """Play a match."""
+def play(
+    match: Match,
+    pool: Executor | None = None,
+    progress: Progress | None = None,
+    opponents: Any = None,
+) -> Played:
+    """Play a match; `opponents` is as in `pieces_played`."""
     parts: list[Played] = []
     done = 0
-    for part in pieces_played(match, pool):
+    for part in pieces_played(match, pool, opponents=opponents):
         parts.append(part)
         done += len(part.won) * match.seatings
         if progress:
@@ -251,10 +276,11 @@ def _room(match: Match, plugins: Plugins) -> Room:
     return match.room()
 
 
-def _piece(work: tuple[Match, range, tuple[str, ...]]) -> Played:
-    match, deals, files = work
+def _piece(work: tuple[Match, range, tuple[str, ...], Any]) -> Played:
+    match, deals, files, opponents = work
     room = _room(match, plugins_with(files))
     room.reset()
+    room.opponents, room.names = opponents, [known_as(player) for player in match.players]
     try:
         return _played(match, deals, room)
     finally:
@@ -271,8 +297,12 @@ def _played(match: Match, deals: range, room: Room) -> Played:
     luck = np.zeros((*won.shape, len(TERMS))) if room.follow_luck else None
     hands: list[str] = []
     bet = PARTS * match.game.big_blind
+    seen = None if room.opponents is None else room.opponents.fresh()
     for sitting in sittings(match, deals, room):
         rows = room.play(sitting)
+        if seen is not None:
+            seated = [[room.names[player] for player in row] for row in sitting.player.tolist()]
+            watch_publicly(seen, rows, seated, match.game)
         earned = payoffs(rows, match.seats)
         where = (sitting.deal[:, None] - deals.start, sitting.player)
         np.add.at(won, where, earned)
@@ -292,7 +322,17 @@ def _played(match: Match, deals: range, room: Room) -> Played:
     session = np.arange(len(deals)) // match.session if room.remembered else None
     figures = _figures(match, room)
     return Played(
-        result, squares, counts, in_all, room.faults, figures, hands, on_average, luck, session
+        result,
+        squares,
+        counts,
+        in_all,
+        room.faults,
+        figures,
+        hands,
+        on_average,
+        luck,
+        session,
+        seen,
     )
 
 

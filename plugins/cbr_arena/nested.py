@@ -129,6 +129,15 @@ class Nested(Wrapper):
             finally:
                 self._keep(number, memory, places, mine)
 
+    def recall(self, opponents: Any, names: Sequence[str], memory: Any) -> None:
+        """Tell the bots inside what was seen of the players in earlier matches."""
+        places = np.arange(len(memory))
+        for number, one in enumerate(self.inner):
+            mine = self._recalled(number, memory, places)
+            if mine is not None and hasattr(one.bot, "recall"):
+                one.bot.recall(opponents, names, mine)
+                self._keep(number, memory, places, mine)
+
     def take_faults(self) -> list[tuple[int, str]]:
         faults, self._faults = self._faults, []
         return faults

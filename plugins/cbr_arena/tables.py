@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Ints
-from cbr_arena.asking import NOT_LEGAL, ask, begin, remembered, tell
+from cbr_arena.asking import NOT_LEGAL, ask, begin, recall, remembered, tell
 from cbr_arena.bots import Wrapper, memory_of
 from cbr_arena.chance import Chance
 from cbr_arena.luck import Luck
@@ -47,6 +47,7 @@ class Room:
 
     A bot is built once and decides together for all players that have its spec. `faults` are
     counted by player and reason. With `follow_luck`, `luck` is that of the hands last played.
+    `opponents` is what was seen of the players, who are called `names`, in earlier matches.
     """
 
     game: Game
@@ -60,6 +61,8 @@ class Room:
     faults: Counter[tuple[int, str]] = field(default_factory=Counter)
     #: Whether any bot kept something in sessions that are over.
     kept: bool = False
+    opponents: Any = None
+    names: Sequence[str] = ()
 
     def reset(self) -> None:
         """Forget faults and memories."""
@@ -69,6 +72,10 @@ class Room:
         """Begin sessions, with empty memories."""
         self.kept = self.remembered
         self.memory = [begin(self.bots[bot], sessions) for bot in self.bot_of.tolist()]
+        for player, bot in enumerate(self.bot_of.tolist()):
+            around = [*self.names[player:], *self.names[:player]]
+            for _, reason in recall(self.bots[bot], self.opponents, around, self.memory[player]):
+                self.fault(player, reason)
 
     def end(self) -> None:
         """End the processes of bots that have their own; `begin` starts others."""

@@ -13,10 +13,12 @@ simulation          a table played to its end by a model and a strategy
 player_models       PlayerModel, the interface of all models; `hookspecs` is the hook for more
 context_model       the context-action table with back-off, and strengths to expect
 array_models        player models in array form; `kinds` names those that ship
+model_files         fitted models saved to files and opened again
 starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
 prediction/         how well models predict: `cbr predict`
+remembering/        what was seen of opponents, kept from match to match: `--remember`
 
 Roll-outs, best responses, labels, search and clustering share these. Only `learning/` and
 `prediction/` read a casebase, so rule bots may use the rest.
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
+    from cbr_arena import WatcherKind
     from cbr_opponents.player_models import PlayerModelKind
 
 # Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
@@ -52,8 +55,17 @@ def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
 @hook
 def cbr_player_models() -> Iterable[PlayerModelKind]:
     from cbr_opponents.kinds import KINDS
+    from cbr_opponents.model_files import FILE_KIND
 
-    return KINDS
+    return [*KINDS, FILE_KIND]
+
+
+@hook
+def cbr_watchers() -> Iterable[WatcherKind]:
+    from cbr_arena import WatcherKind
+    from cbr_opponents.remembering import open_memory
+
+    return [WatcherKind("opponents", open_memory, "What was seen of opponents, by name.")]
 
 
 @hook
@@ -66,5 +78,7 @@ def cbr_starters() -> Mapping[str, tuple[str, str]]:
 @hook
 def cbr_commands(app: typer.Typer) -> None:
     from cbr_opponents.prediction.commands import add
+    from cbr_opponents.remembering.commands import add as add_opponents
 
     add(app)
+    add_opponents(app)

@@ -25,6 +25,9 @@ from .frequencies import hides_folds as hides_folds
 from .logged_hands import BATCH as BATCH
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
+from .model_files import SavedModel as SavedModel
+from .model_files import read_model as read_model
+from .model_files import save_model as save_model
 from .opponent_model import COLUMNS as COLUMNS
 from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel

@@ -31,9 +31,11 @@ _FREE = CONTEXTS // PRICE_CLASSES
 
 @dataclass(frozen=True, eq=False)
 class ArrayModel:
-    """A model in array form; `profiles` uint8 [10, PROFILE] are those of the seats, if known."""
+    """A model in array form; `usual` [SEEN] are the counts of the average player that profiles are
+    shrunk towards, where they are known (`OpponentMemory.profiles_of`)."""
 
     arrays: OpponentModel
+    usual: Floats | None = None
 
     def chances(self, tables: Ints, game: Game, hands: Ints) -> Chances:
         shares = np.zeros((len(tables), self.arrays.grid.shape[-1]))

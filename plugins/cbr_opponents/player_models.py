@@ -188,14 +188,23 @@ def normalised(given: Floats, legal: NDArray[np.bool_], name: str) -> Floats:
 
 
 def model_maker(text: str) -> Callable[[Any], PlayerModel]:
-    """The function that fits the model of a spec to observed decisions. What follows a colon is the
-    first option: `casebase:FILE.db` is `casebase?file=FILE.db`."""
+    """The function that fits the model of a spec to observed decisions. What follows a colon in the
+    name is the first option of its kind: `file:MODEL.npz` stands for `file?path=MODEL.npz`."""
     spec = Spec.parse(text)
-    name, colon, argument = spec.name.partition(":")
+    name, _, argument = spec.name.partition(":")
     kind: PlayerModelKind = default_plugins().get("player model", name)
-    if not colon:
-        return kind.bind(spec)
-    options = list(inspect.signature(kind.make).parameters)[1:]
-    if not options or options[0] in spec.parameters:
-        raise BadValue(f"{text!r}: player model {name!r} takes nothing after a colon here")
-    return kind.bind(Spec(name, {options[0]: argument, **spec.parameters}))
+    options = list(inspect.signature(kind.make).parameters.values())[1:]
+    first = options[0] if options else None
+    if argument and first is None:
+        raise BadValue(f"player model {name!r} takes nothing after a colon; write {name}")
+    given: dict[str, Any] = dict(spec.parameters)
+    if argument and first is not None:
+        if first.name in given:
+            raise BadValue(f"{first.name} of player model {name!r} is given twice")
+        given = {first.name: argument, **given}
+    for option in options:
+        if option.default is inspect.Parameter.empty and option.name not in given:
+            raise BadValue(
+                f"player model {name!r} needs its {option.name}: write {name}:{option.name.upper()}"
+            )
+    return kind.bind(Spec(name, given))

@@ -44,6 +44,13 @@ _Explain = Annotated[
         "--explain", help="Explain decisions of case-based bots; key e also during a hand."
     ),
 ]
+_Remember = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE.db",
+        help="Keep what was public of the players for later sessions and matches.",
+    ),
+]
 
 #: The opponents if none are named: bots that need no file.
 _DEFAULT = {
@@ -65,13 +72,15 @@ def play(
     name: _Name = "you",
     out: _Out = None,
     explain: _Explain = False,
+    remember: _Remember = "",
     json: Json = False,
 ) -> None:
     """Play against bots in the terminal, with single keys: ? shows which.
 
     The button moves with each hand, and stacks are refilled as in a match; the table shows the
     total winnings of each player. Each finished hand is saved as PHH with the cards of all players,
-    so that `cbr build` makes cases of it. Bots keep their memory until the session ends.
+    so that `cbr build` makes cases of it. Bots keep their memory until the session ends; --remember
+    keeps what a spectator saw of you and of them, which `cbr opponents` shows.
 
     If stdin is not a terminal, keys are read as lines: c, f, r 400.
     """
@@ -81,7 +90,7 @@ def play(
     from cbr import BadValue
     from cbr.cli import console
     from cbr.errors import NoSuchName
-    from cbr_arena import GAMES, Match, Player, plain_name, players_of
+    from cbr_arena import GAMES, Match, Notes, Player, known_as, plain_name, players_of
     from cbr_holdem.table import MOST_SEATS, Game, verify_names
     from cbr_play.keys import keyboard
     from cbr_play.saving import Log, fresh_path
@@ -103,11 +112,13 @@ def play(
         seed=secrets.randbelow(10**9) if seed is None else seed,
     )
     log = Log(out or fresh_path(datetime.now()))
+    named = [known_as(player) for player in players]
+    notes = Notes(remember, terms, named, often=1) if remember else None
     screen = Screen(console(), match, hands)
     slow = "compiling what is needed, once on a machine; that takes up to a minute"
     with waiting(slow, 6.0) as ready, keyboard() as keys:
         talk = Talk(keys, screen, explain, ready)
-        session = Session(match, talk.turn, log)
+        session = Session(match, talk.turn, log, notes)
         try:
             _play(session, talk, hands)
         except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from cbr_arena import Match, Room, Sitting, build, plain_name, texts
+from cbr_arena import Match, Notes, Room, Sitting, build, known_as, plain_name, texts
 from cbr_holdem.situation import Move, View
 from cbr_holdem.table import Hand, Table
 from cbr_play.person import Done, Person
@@ -64,8 +64,15 @@ class Ended:
 class Session:
     """A person, player `ME` of the match, and bots that keep their memory from hand to hand."""
 
-    def __init__(self, match: Match, ask: Callable[[Session, View], Done], log: Log) -> None:
-        self.match, self.log = match, log
+    def __init__(
+        self,
+        match: Match,
+        ask: Callable[[Session, View], Done],
+        log: Log,
+        notes: Notes | None = None,
+    ) -> None:
+        """With `notes`, what is public of each hand is kept for later matches."""
+        self.match, self.log, self.notes = match, log, notes
         self.decisions: list[Decision] = []
         self.hands = 0
         self.playing = False
@@ -84,6 +91,8 @@ class Session:
             ],
             np.array([0, *(1 + specs.index(spec) for spec in others)]),
         )
+        self.room.names = [known_as(player) for player in match.players]
+        self.room.opponents = notes.known if notes else None
         self.room.begin(1)
 
     @property
@@ -102,6 +111,8 @@ class Session:
         [text] = texts(rows, sitting, self.match.game, names)
         ended = Ended(Hand.read(text), self.seats, list(self.room.faults - before))
         self.log.add(text)
+        if self.notes:
+            self.notes.hand(rows, [self.room.names[player] for player in ended.seats])
         for player, won in zip(ended.seats, ended.won, strict=True):
             self.totals[player] += won
         self.hands += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cbr import BadValue
@@ -48,12 +49,20 @@ def connect(host: str, port: int, seconds: float) -> Lines:
         time.sleep(_AGAIN_AFTER)
 
 
-def visit(lines: Lines, mind: Mind, definition: GameDef, silence: float) -> Visit:
+def visit(
+    lines: Lines,
+    mind: Mind,
+    definition: GameDef,
+    silence: float,
+    watch: Callable[[Table, int], None] | None = None,
+) -> Visit:
     """Play until the dealer closes the connection, waiting for a line at most `silence` seconds.
+    `watch` is called after each hand, with the table and the bot's position.
 
     `BadValue` if it sends lines that are invalid, or none.
     """
     guest = _Guest(lines, mind, definition, silence)
+    guest.watch = watch
     try:
         lines.send(VERSION, time.monotonic() + silence)
         while True:
@@ -78,6 +87,7 @@ class _Guest:
     def __init__(self, lines: Lines, mind: Mind, definition: GameDef, silence: float) -> None:
         self.lines, self.mind, self.definition = lines, mind, definition
         self.silence = silence
+        self.watch: Callable[[Table, int], None] | None = None
         self.visit = Visit()
         self.last: MatchState | None = None
         self.table: Table | None = None
@@ -125,3 +135,5 @@ class _Guest:
         self.parts += int(table.rows[0, PAYOFF + state.position])
         self.visit.won = self.parts / PARTS
         self.mind.remember(table, state.position)
+        if self.watch:
+            self.watch(table, state.position)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cbr_arena.acpc.dealer import Outcome
     from cbr_arena.acpc.mind import Mind
     from cbr_arena.acpc.seats import Seat
+    from cbr_arena.watchers import SeatNotes
     from cbr_holdem.table import Game
     from cbr_logs import GameDef
 
@@ -35,6 +36,20 @@ _Connect = Annotated[
 ]
 _Timeout = Annotated[
     float, typer.Option(min=0.001, help="Seconds that the dealer may be silent between two lines.")
+]
+_Remember = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE.db",
+        help="Keep what was public of the opponents for later matches; needs --opponents.",
+    ),
+]
+_Opponents = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,...",
+        help="Names of the opponents, in the order of seats after the bot's own.",
+    ),
 ]
 
 _Definition = Annotated[
@@ -100,12 +115,17 @@ def acpc(
     seed: _Seed = 0,
     connect_timeout: _Connect = 10.0,
     timeout: _Timeout = 1_200.0,
+    remember: _Remember = "",
+    opponents: _Opponents = "",
     json: Json = False,
 ) -> None:
     """Play a bot at a dealer of the competition (ACPC protocol 2.0.0) until it ends the match.
 
     The bot decides as in cbr match, given the same cards, seat and seed. If it fails, a check or
     fold is sent.
+
+    --remember adds what was public of the opponents to a file, as in cbr match. The protocol tells
+    no names, so --opponents gives them.
     """
     from cbr import BadValue
     from cbr_arena.acpc.client import connect, visit
@@ -114,15 +134,42 @@ def acpc(
 
     _verify_seconds(connect_timeout, timeout)
     definition = load_game(game)
+    notes = _notes(remember, opponents, definition)
     with waiting(_COMPILING, 6.0):
         mind = Mind(bot, definition.game, seed)
         _warm(mind, definition)
-    found = visit(connect(host, port, connect_timeout), mind, definition, timeout)
+    if notes:
+        mind.recall(notes.notes.known, ["", *notes.names])
+    try:
+        found = visit(connect(host, port, connect_timeout), mind, definition, timeout, notes)
+    finally:
+        if notes:
+            notes.notes.save()
     _tell_visit(found, bot, definition.game, f"{host} port {port}", json)
     if not found.whole:
         raise BadValue(
             f"the dealer closed the connection in the middle of a hand, after {found.hands:,}"
         )
+
+
+def _notes(remember: str, opponents: str, definition: GameDef) -> SeatNotes | None:
+    """What the bot's seat notes of its opponents, if that is wanted."""
+    from cbr import BadValue
+    from cbr_arena.watchers import Notes, SeatNotes
+    from cbr_holdem.table import verify_names
+
+    if bool(remember) != bool(opponents):
+        raise BadValue("--remember FILE and --opponents A,B,... go together; give both")
+    if not remember:
+        return None
+    names = [name.strip() for name in opponents.split(",")]
+    verify_names(names)
+    if len(names) != len(definition.posts) - 1:
+        raise BadValue(
+            f"--opponents has {len(names)} names, and the game has {len(definition.posts) - 1} "
+            "other seats"
+        )
+    return SeatNotes(Notes(remember, definition.game, names), names)
 
 
 def _warm(mind: Mind, definition: GameDef) -> None:

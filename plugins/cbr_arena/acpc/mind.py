@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cbr.plugging import frozen
-from cbr_arena.asking import NOT_LEGAL, ask, begin, tell
+from cbr_arena.asking import NOT_LEGAL, ask, begin, recall, tell
 from cbr_arena.chance import Chance
 from cbr_arena.players import build
 from cbr_holdem.table import MOVES, Game, Table, legal_action
@@ -38,6 +39,12 @@ class Mind:
         """Clear memory and faults, as before the first hand."""
         self.faults.clear()
         self._memory = begin(self.bot, 1)
+
+    def recall(self, opponents: Any, names: Sequence[str]) -> None:
+        """Tell the bot what was seen of the players in earlier matches; `names` are in the order of
+        seats, its own first."""
+        faults = recall(self.bot, opponents, names, self._memory)
+        self.faults.update(reason for _, reason in faults)
 
     def act(self, table: Table, hand: int) -> tuple[int, int]:
         """The bot's action, kind and amount; a check or fold if it fails or is not legal."""

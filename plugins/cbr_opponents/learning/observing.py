@@ -68,6 +68,7 @@ class Observed:
     abstraction, `facing` [n] whether there was something to call, `may_raise` [n] whether a raise
     was legal. `player` [n] is a place in `names`, `hand` [n] the number of the record. `moves` is
     the number of moves of the game, and `stranger` [PROFILE] the profile of a player never seen.
+    `usual` [SEEN] are the counts of the average player, which profiles are shrunk towards.
     """
 
     place: NDArray[np.int64]
@@ -81,6 +82,7 @@ class Observed:
     names: Sequence[str]
     moves: int
     stranger: NDArray[np.uint8]
+    usual: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.move)
@@ -130,7 +132,7 @@ def observe(base: Casebase, progress: Progress | None = None) -> Observed:
             progress(done, total, done)
     if not any(len(part) for part in parts):
         raise EmptyStage(f"{base.path} has no hands; build some into it with `cbr build`")
-    return dataclasses.replace(Observed.joined(parts), names=list(log.players))
+    return dataclasses.replace(Observed.joined(parts), names=list(log.players), usual=log.usual)
 
 
 def _usual(base: Casebase) -> Floats:

@@ -11,6 +11,7 @@ from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 if TYPE_CHECKING:
     from cbr.statistics import Mean
+    from cbr_opponents.learning import Observed
     from cbr_opponents.prediction.evaluation import Group, Prediction
     from cbr_opponents.prediction.scores import Figures
 
@@ -41,6 +42,13 @@ _Curve = Annotated[
         help="Draw log-loss against the hands seen of a player; with --against the gain too.",
     ),
 ]
+_Save = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="MODEL.npz",
+        help="Then fit the model to all decisions and save it: file:MODEL.npz names it from then.",
+    ),
+]
 
 #: Players that the table shows.
 _SHOWN = 10
@@ -61,6 +69,7 @@ def predict(
     seed: _Seed = 0,
     plot: _Plot = None,
     curve: _Curve = None,
+    save: _Save = None,
     json: Json = False,
 ) -> None:
     """Measure how well a player model predicts what players do, and what they hold.
@@ -71,8 +80,10 @@ def predict(
     players.
     """
     from cbr import Casebase
+    from cbr.files import verify_place
     from cbr.plots import verify_picture
     from cbr_opponents.learning import observe
+    from cbr_opponents.model_files import verify_model_name
     from cbr_opponents.prediction.evaluation import as_json, compare, evaluate
     from cbr_opponents.prediction.pictures import draw_curve, draw_prediction
     from cbr_opponents.prediction.splits import verify_split
@@ -80,12 +91,17 @@ def predict(
     verify_split(split)
     for picture in filter(None, (plot, curve)):
         verify_picture(picture)
+    if save:
+        verify_place(save)
+        verify_model_name(save)
     with Casebase.open(file) as base, waiting(after=6.0):
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
         found = evaluate(base, observed, model, split, seed, cards)
         if against:
             compare(found, evaluate(base, observed, against, split, seed, 0))
+        if save:
+            _save(observed, model, base.domain, save)
     if plot:
         draw_prediction(found, plot)
     if curve:
@@ -94,8 +110,22 @@ def predict(
         emit(as_json(found))
         return
     _show(found)
-    for picture in filter(None, (plot, curve)):
-        note(f"wrote {picture}")
+    for written in filter(None, (plot, curve, save)):
+        note(f"wrote {written}")
+
+
+def _save(observed: Observed, model: str, domain: str, path: Path) -> None:
+    """Fit a model to all observed decisions, and write it."""
+    from cbr.errors import BadValue
+    from cbr_holdem.situation import BETTING
+    from cbr_opponents.model_files import save_model
+    from cbr_opponents.player_models import model_maker
+
+    fitted = model_maker(model)(observed)
+    if fitted.arrays is None:
+        raise BadValue(f"player model {model!r} has no array form, which alone can be saved")
+    usual = getattr(fitted, "usual", None)
+    save_model(path, fitted.arrays, BETTING[domain], observed.usual if usual is None else usual)
 
 
 def _show(found: Prediction) -> None:

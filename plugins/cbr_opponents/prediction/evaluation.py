@@ -100,7 +100,7 @@ def evaluate(
 ) -> Prediction:
     """Fit a model, given by its spec, and test it; `cards` is the most hands whose shown cards are
     looked at."""
-    spec, make = Spec.parse(model), model_maker(model)
+    make = model_maker(model)
     parts, shown = [], []
     for one in splits_of(observed, split, seed):
         fitted = make(observed.take(one.known))
@@ -108,7 +108,7 @@ def evaluate(
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
         if fitted.arrays is not None and cards:
             shown.append(card_figures(base, fitted.arrays, observed, one.tested, cards))
-    return _prediction(str(spec), split, parts, shown)
+    return _prediction(str(Spec.parse(model)), split, parts, shown)
 
 
 def _verify_apart(model: PlayerModel, base: Casebase) -> None:
