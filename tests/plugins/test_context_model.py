@@ -143,7 +143,7 @@ class TestModel:
             ("context?levels=0", "1 to 5"),
             ("context?levels=6", "1 to 5"),
             ("context?weight=0", "above 0"),
-            ("context:3?levels=3", "nothing after a colon"),
+            ("context:3?levels=3", "given twice"),
         ):
             with pytest.raises(BadValue, match=says):
                 model_maker(spec)(observed)

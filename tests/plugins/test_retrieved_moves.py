@@ -98,7 +98,7 @@ def test_bad_requests(cbr, limit: Path, no_limit: Path, cars_db: Path, tmp_path:
     text = tmp_path / "text.db"
     text.write_text("nothing of the kind")
     for spec, says in (
-        ("casebase", "needs 'file'"),
+        ("casebase", "needs its file"),
         (f"casebase:{tmp_path / 'none.db'}", "there is no casebase"),
         (f"casebase:{tmp_path}", "there is no casebase"),
         (f"casebase:{text}", "text.db"),
