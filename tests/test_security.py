@@ -76,6 +76,8 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "cbr/test_attacks.py::test_damaged_compression_is_a_reason",
         "cbr/test_cli.py::test_bad_input_gets_one_sentence",
         "cbr/test_evolve.py::test_what_is_no_run_file",
+        "plugins/test_model_files.py::test_what_is_no_model_file",
+        "plugins/test_remember.py::test_other_files",
         "cbr/test_faiss.py::test_a_damaged_index_is_not_used",
         "plugins/test_fuzz.py::test_mutated_logs",
     ),
@@ -88,10 +90,11 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "cbr/test_lost_work.py::test_members_count_together",
         "plugins/test_build_logs.py::test_odd_members",
     ),
-    "Casebases and run files are SQLite.": TRUST,
+    "Casebases, run files and files of opponents are SQLite.": TRUST,
     "They are opened defensively": (
         "cbr/test_strangers.py::test_a_casebase_has_tables_only",
         "cbr/test_strangers.py::test_so_has_a_run_file",
+        "plugins/test_remember.py::test_a_file_that_is_not_as_it_should_be",
         "cbr/test_strangers.py::test_sqlite_trusts_nothing_in_the_file",
     ),
     "Names out of a file are checked where they are read": (
@@ -112,6 +115,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "What `cbr check` calls sound, every command can use": (
         "soak/test_soak.py::test_mutated_casebases",
         "soak/test_soak.py::test_mutated_run_files",
+        "soak/test_soak.py::test_mutated_files_of_opponents",
     ),
     # The network
     "The network.": TRUST,

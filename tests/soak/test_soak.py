@@ -1,4 +1,4 @@
-"""A bounded part of what `make soak` runs for longer: mutated casebases and run files, by seed."""
+"""A bounded part of what `make soak` runs for longer: mutated files of all kinds, by seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from soak import casebases, run_files
+from soak import casebases, opponent_files, run_files
 
 
 @pytest.mark.long
@@ -17,6 +17,11 @@ def test_mutated_casebases(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_mutated_run_files(tmp_path: Path) -> None:
     assert run_files.soak(15, 21, tmp_path) == []
+
+
+@pytest.mark.long
+def test_mutated_files_of_opponents(tmp_path: Path) -> None:
+    assert opponent_files.soak(15, 21, tmp_path) == []
 
 
 def test_the_same_seed_does_the_same(tmp_path: Path, cars_db: Path) -> None:
