@@ -94,8 +94,8 @@ def open_memory(text: str) -> MemoryFile:
 class MemoryFile:
     """A file of what was seen of opponents. It is open only while it is read or written."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
         with self._opened() as db:
             self.forget = _forget(db)
 
