@@ -11,6 +11,7 @@ does not grow with the length of the log.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,10 +50,11 @@ def fit(
     held: NDArray[np.bool_],
     most: int,
     rate: float = _RATE,
+    stopped: Callable[[], bool] = bool,
 ) -> Trees:
     """Trees for decisions with `features` [n, f] and moves [n], boosted from the logarithms of
     chances `start` [n, moves]: at most `most`, and as many as predict the `held`-out decisions [n]
-    best. Same decisions, same trees."""
+    best. Same decisions, same trees. No further tree is fitted once `stopped` returns True."""
     moves = start.shape[1]
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     log = start.copy()
@@ -66,7 +68,7 @@ def fit(
     chance = np.random.default_rng(0)
     if not (bins > 1).any():  # nothing to split on
         most = 0
-    while len(found) < most and len(found) < kept + _PATIENCE:
+    while len(found) < min(most, kept + _PATIENCE) and not stopped():
         some = learned
         if len(some) > _ROWS:
             some = np.sort(chance.choice(some, _ROWS, replace=False))
@@ -130,7 +132,7 @@ def _derivatives(log: Floats, move: Ints) -> tuple[Floats, Floats]:
     return gradient, chances * (1.0 - chances)
 
 
-@njit
+@njit(nogil=True)
 def _grow(binned: Any, packed: Any, bins_of: Any, feature: Any, cut: Any, leaf: Any) -> None:
     """Choose feature and cut of each level of a tree, those with the largest gain; `packed`
     [n, 2 moves] are gradient and curvature, `leaf` [n] becomes the leaf of each decision."""
@@ -238,7 +240,7 @@ def _fill(place: Any, gradient: Any, curve: Any, rate: Any, leaf: Any) -> None:
     leaf *= rate / (weight + _SHRINKAGE)
 
 
-@njit
+@njit(nogil=True)
 def _add(columns: Any, feature: Any, cut: Any, leaf: Any, log: Any) -> None:
     """Add a tree to the logarithms of chances [n, moves]; `columns` [f, n]."""
     for i in range(len(log)):

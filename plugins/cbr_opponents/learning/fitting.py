@@ -7,15 +7,16 @@ only where folded hands are known too; elsewhere they would learn that nobody fo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from concurrent.futures import Executor
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.typing import Floats, Ints
-from cbr.workers import in_order
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
 from cbr_opponents.boosting import Trees, fit, refined
@@ -44,6 +45,7 @@ class _Work(NamedTuple):
     start: Floats
     held: NDArray[np.bool_]
     most: int
+    stop: Event
 
 
 def fit_frequencies(observed: Observed) -> OpponentModel:
@@ -63,7 +65,6 @@ def fit_trees(
     profiles: bool = True,
     public: bool = True,
     sized: bool = True,
-    pool: Executor | None = None,
 ) -> OpponentModel:
     """The model by frequencies and trees: without `profiles` all players are taken as one, without
     `sized` the sizes of raises are told by frequencies alone."""
@@ -73,7 +74,7 @@ def fit_trees(
     average = _logarithms(_kinds(plain.average))[tuple(observed.place.T)]
     shared: Sequence[Trees] = ()
     if public:
-        shared = _by_street(observed, observed.kind, average, held, usable, False, most, pool)
+        shared = _by_street(observed, observed.kind, average, held, usable, False, most)
     own: Sequence[Trees] = ()
     if not hides_folds(counted(observed), counted_by_context(observed)):
         mine = observed.known
@@ -82,14 +83,14 @@ def fit_trees(
         for street, trees in enumerate(shared):
             here = some.place[:, 0] == street
             start[here] = refined(trees, some.features[here], start[here])
-        own = _by_street(some, some.kind, start, held[mine], usable, True, most, pool)
+        own = _by_street(some, some.kind, start, held[mine], usable, True, most)
     sizes: Sequence[Trees] = ()
     if sized and observed.moves > KINDS:
         raised = observed.move >= RAISE
         some = observed.take(raised)
         start = _logarithms(plain.average[..., RAISE:])[tuple(some.place.T)]
         size = some.move - RAISE
-        sizes = _by_street(some, size, start, held[raised], usable, False, most, pool)
+        sizes = _by_street(some, size, start, held[raised], usable, False, most)
     return OpponentModel.of(
         plain.grid, own, shared, plain.average, plain.support, observed.stranger, sizes
     )
@@ -123,10 +124,10 @@ def _by_street(
     usable: Ints,
     of_hands: bool,
     most: int,
-    pool: Executor | None,
 ) -> list[Trees]:
-    """Trees of each street that tell the `move` [n], as many as help in held-out decisions."""
-    work = []
+    """Trees of each street that tell the `move` [n], as many as help in held-out decisions. Streets
+    are fitted in threads, since compiled code runs there at the same time."""
+    work, stop = [], Event()
     for street in range(4):
         here = observed.place[:, 0] == street
         columns = usable if of_hands else usable[~is_of_hand(street, usable)]
@@ -139,13 +140,26 @@ def _by_street(
                 start[here],
                 held[here],
                 enough,
+                stop,
             )
         )
-    return list(in_order(pool, _fit_street, work))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        try:
+            return list(threads.map(_fit_street, work))
+        except BaseException:
+            stop.set()  # they end after the tree that they are at
+            raise
 
 
 def _fit_street(work: _Work) -> Trees:
-    found = fit(work.features[:, work.columns], work.move, work.start, work.held, work.most)
+    found = fit(
+        work.features[:, work.columns],
+        work.move,
+        work.start,
+        work.held,
+        work.most,
+        stopped=work.stop.is_set,
+    )
     return found._replace(feature=work.columns[found.feature].astype(np.uint8))
 
 
