@@ -13,6 +13,11 @@ wait for its entry: eight workers on a new machine compile no more than one.
 
     @njit
     def total(values): ...
+
+numba counts references to an array each time it is taken out of a tuple, which in small functions
+that are given tuples of arrays takes most of the time. A function that makes no array itself needs
+none of this: `@njit(allocates=False)` leaves it out, and numba refuses to compile the function if
+it does make one. Arrays that it is given live until it returns, since its caller holds them.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
+from numba.core.options import DefaultOptions
 
 try:
     import fcntl
@@ -49,13 +55,15 @@ Function = Callable[..., Any]
 
 
 @overload
-def njit(function: Function) -> Function: ...
+def njit(function: Function, *, allocates: bool = ..., **options: Any) -> Function: ...
 @overload
-def njit(**options: Any) -> Callable[[Function], Function]: ...
-def njit(function: Any = None, **options: Any) -> Any:
-    """`numba.njit` with the cache described above; `options` are numba's."""
+def njit(*, allocates: bool = ..., **options: Any) -> Callable[[Function], Function]: ...
+def njit(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:
+    """`numba.njit` with the cache and `allocates` described above; `options` are numba's."""
     if function is None:
-        return lambda decorated: njit(decorated, **options)
+        return lambda decorated: njit(decorated, allocates=allocates, **options)
+    if not allocates and hasattr(DefaultOptions, "_nrt"):  # it only makes code faster
+        options["_nrt"] = False
     # Nobody passes a compiled function on as a C function, for which numba would compile another
     # entry.
     compile_: Any = numba.njit  # whose types do not know this option

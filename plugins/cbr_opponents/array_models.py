@@ -23,7 +23,7 @@ from cbr_opponents.abstraction import (
     packed_strength,
     played_as,
 )
-from cbr_opponents.opponent_model import OpponentModel, begin_decision, hand_chances, workspace
+from cbr_opponents.opponent_model import OpponentModel, move_chances, workspace
 from cbr_opponents.player_models import Chances
 
 _FREE = CONTEXTS // PRICE_CLASSES
@@ -59,8 +59,7 @@ def _chances(
             for place in range(5):
                 board[place] = min(r[BOARD + place], DECK)
             strength = packed_strength(hole, board, BOARD_CARDS[r[STREET]], counts)
-        begin_decision(r, terms, model, space)
-        hand_chances(strength, model, space)
+        move_chances(r, terms, strength, model, space)
         support[i] = model.support[space.place[0], space.place[1]]
         for move in range(len(space.chances)):
             shares[i, played_as(r, terms, sizes, move)] += space.chances[move]

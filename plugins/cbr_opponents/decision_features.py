@@ -175,7 +175,9 @@ def _opponents(r: Any, raiser: Any, pot: Any, out: Any) -> None:
 
 @njit
 def _size(by: Any, pot: Any) -> Any:
-    """A raise by so many chips into a pot, on a scale of eighths of a doubling."""
+    """A raise by so many chips into a pot, on a scale of eighths of a doubling; 0 for no raise."""
+    if by == 0:
+        return 0.0
     return max(1.0, min(255.0, 32.0 + 8.0 * np.log2(by / pot)))
 
 
@@ -186,7 +188,10 @@ def _history(r: Any, terms: Any, out: Any) -> None:
     for column in range(F_BETS, F_LED + 1):
         out[column] = 0
     acted, callers, checks, own_now, own_before, raises = 0, 0, 0, 0, 0, 0
-    size, size_before, own_size = 0.0, 0.0, 0.0
+    # The last raise of this street, of the street before, and the player's own: by how much into
+    # which pot. Their sizes are logarithms, which are taken once, at the end.
+    by_now, by_before, by_own = np.int64(0), np.int64(0), np.int64(0)
+    pot_now, pot_before, pot_own = np.int64(1), np.int64(1), np.int64(1)
     leader, checked, led = -1, 0, 0
     pot, top, when = np.int64(0), np.int64(0), 0
     for other in range(r[SEATS]):
@@ -199,19 +204,21 @@ def _history(r: Any, terms: Any, out: Any) -> None:
         done = 1
         if kind == RAISE:
             done = 3
-            by = _size(max(amount - top, 1), max(pot, 1))
+            by, into = max(np.int64(1), amount - top), max(np.int64(1), pot)
             if on < 3:
                 out[F_BETS + on] = min(255, out[F_BETS + on] + 1)
                 led = led & ~(1 << on) | (who == seat) << on
             if on == street:
-                acted, callers, size = 0, 0, by
+                acted, callers = 0, 0
+                by_now, pot_now = by, into
             elif on == street - 1:
-                leader, size_before = who, by
+                leader = who
+                by_before, pot_before = by, into
             if who == seat:
-                own_size = by
+                by_own, pot_own = by, into
             else:
                 raises += 1
-            pot += max(amount - top, 1)  # near enough for a size
+            pot += by  # near enough for a size
             top = amount
         else:
             if kind == CALL and amount > 0:
@@ -231,7 +238,8 @@ def _history(r: Any, terms: Any, out: Any) -> None:
     out[F_LED] = led
     out[F_ACTED], out[F_CALLERS], out[F_CHECKS] = acted, callers, checks
     out[F_OWN_NOW], out[F_OWN_BEFORE] = own_now, own_before
-    out[F_RAISE_SIZE], out[F_RAISE_BEFORE], out[F_LAST_SIZE] = size, size_before, own_size
+    out[F_RAISE_SIZE], out[F_RAISE_BEFORE] = _size(by_now, pot_now), _size(by_before, pot_before)
+    out[F_LAST_SIZE] = _size(by_own, pot_own)
     out[F_CALL_BLINDS] = _logarithm(to_call(r), terms[BIG_BLIND])
     out[F_STACK_BLINDS] = _logarithm(r[STACK + seat], terms[BIG_BLIND])
     out[F_OPPONENT_RAISES] = min(255, raises)

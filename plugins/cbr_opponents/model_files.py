@@ -34,7 +34,7 @@ from cbr_opponents.profiles import PROFILE, RAISER, SEEN, profile_features
 
 FORMAT = "cbr player model"
 #: To be raised when a feature or a count gets another meaning and none of `WIDTHS` changes.
-VERSION = 1
+VERSION = 2
 #: The widths of what the arrays refer to; a file with others is of another version.
 WIDTHS = {
     "contexts": CONTEXTS,
@@ -195,7 +195,6 @@ def _layout(
         "support": ("float64", (4, CONTEXTS)),
         "leaf": ("float32", (4, count, leaves, KINDS)),
         "sizes.leaf": ("float32", (4, sizes, leaves, moves - RAISE)),
-        "shared": ("int64", (4, count)),
         "stranger": ("uint8", (PROFILE,)),
         "shifted": ("uint8", (2, 256)),
         "calls_raised": ("float64", ()),
@@ -248,7 +247,6 @@ _RULES: dict[str, Callable[[Any, _Parts], Any]] = {
     "sizes.trees": lambda part, all_: _within(part, 0, all_["sizes.feature"].shape[1]),
     "plain": lambda part, all_: (part >= 0) & (part <= all_["trees"]),
     "public": lambda part, all_: (part >= 0) & (part <= all_["plain"]),
-    "shared": lambda part, _: _within(part, 0, DEPTH),
     "feature": lambda part, _: part < COLUMNS,
     "sizes.feature": lambda part, _: part < COLUMNS,
     "leaf": lambda part, _: _are_bounded(part),
@@ -264,13 +262,9 @@ def _are_bounded(leaf: NDArray[np.float32]) -> bool:
 
 
 def _trees_fault(parts: _Parts, which: str) -> str:
-    """What is wrong with the order of trees and levels: those that need the hand come last."""
+    """What is wrong with the order of trees: those that need the hand come last."""
     for street in range(4):
-        count = int(parts[f"{which}trees"][street])
-        of_hand = is_of_hand(street, parts[f"{which}feature"][street, :count])
-        known = np.full(count, DEPTH) if which else parts["shared"][street, :count]
-        if (of_hand & (np.arange(DEPTH) < known[:, None])).any():
+        count = int(parts["sizes.trees" if which else "plain"][street])
+        if is_of_hand(street, parts[f"{which}feature"][street, :count]).any():
             return f"{which}feature has features of the hand where it is not known"
-        if not which and (known[: parts["plain"][street]] < DEPTH).any():
-            return "shared has trees of the hand among those without it"
     return ""

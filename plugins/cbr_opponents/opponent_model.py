@@ -72,8 +72,7 @@ class OpponentModel(NamedTuple):
     rest on. The first `trees` [4] boosted trees of each street refine them: `feature` and `cut`
     [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH, KINDS] as in `Trees`. The first `public` [4] of
     these count where the cards are unknown too. Trees without a feature of the hand come first,
-    `plain` [4] of them; in the others such features are the last levels, after `shared` [4, trees]
-    levels that do not depend on the hand. `sizes` are the trees of sizes in the same form, their
+    `plain` [4] of them. `sizes` are the trees of sizes in the same form, their
     leaves [.., sizes]. `stranger` [PROFILE] is the profile of a player who was not seen before.
 
     Players treat a strength as `shifted` [2, 256] says; then a share `calls_raised` of their calls
@@ -89,7 +88,6 @@ class OpponentModel(NamedTuple):
     trees: NDArray[np.int64]
     public: NDArray[np.int64]
     plain: NDArray[np.int64]
-    shared: NDArray[np.int64]
     sizes: SizeTrees
     stranger: Bytes
     shifted: Bytes
@@ -120,13 +118,11 @@ class OpponentModel(NamedTuple):
         most = max(len(one.feature) for one, _ in together)
         feature, cut = np.zeros((2, 4, most, DEPTH), np.uint8)
         leaf = np.zeros((4, most, 1 << DEPTH, KINDS), np.float32)
-        shared = np.zeros((4, most), np.int64)
         count, plain = np.zeros((2, 4), np.int64)
-        for street, (one, levels) in enumerate(together):
+        for street, (one, without_hand) in enumerate(together):
             count[street] = n = len(one.feature)
             feature[street, :n], cut[street, :n], leaf[street, :n] = one
-            shared[street, :n] = levels
-            plain[street] = (levels == DEPTH).sum()
+            plain[street] = without_hand
         if average is None:
             shares = np.stack([class_shares(street) for street in range(4)])
             average = np.einsum("sc,sxcm->sxm", shares, grid)
@@ -140,7 +136,6 @@ class OpponentModel(NamedTuple):
             count,
             np.array([len(one.feature) for one in public or [none] * 4], np.int64),
             plain,
-            shared,
             _stacked(sizes or [no_trees(grid.shape[-1] - RAISE)] * 4),
             np.zeros(PROFILE, np.uint8) if stranger is None else stranger,
             shifted_strengths(1.0),
@@ -191,22 +186,14 @@ def is_of_hand(street: int, feature: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isin(feature, [*_OF_HAND, *([F_PAIR_SUITED] if street == 0 else [])])
 
 
-def _arranged(street: int, public: Trees, trees: Trees) -> tuple[Trees, NDArray[np.int64]]:
-    """Trees in the order of `OpponentModel`, and the levels of each that need no hand."""
-    feature, cut = (np.concatenate(both) for both in zip(public[:2], trees[:2], strict=True))
+def _arranged(street: int, public: Trees, trees: Trees) -> tuple[Trees, int]:
+    """Trees in the order of `OpponentModel`, and the number of those without a hand's features."""
+    feature = np.concatenate([public.feature, trees.feature])
+    cut = np.concatenate([public.cut, trees.cut])
     leaf = np.concatenate([public.leaf, trees.leaf])
-    of_hand = is_of_hand(street, feature)
-    # Levels of the hand go last; the bits of the leaves' numbers follow.
-    levels = np.argsort(of_hand, axis=1, kind="stable")
-    number = np.arange(1 << DEPTH)
-    was = np.zeros((len(levels), 1 << DEPTH), np.int64)
-    for place in range(DEPTH):
-        was |= (number >> place & 1) << levels[:, place, None]
-    feature, cut = (np.take_along_axis(part, levels, 1) for part in (feature, cut))
-    leaf = np.take_along_axis(leaf, was[:, :, None], 1)
-    shared = DEPTH - of_hand.sum(axis=1)
-    order = np.argsort(shared < DEPTH, kind="stable")
-    return Trees(feature[order], cut[order], leaf[order]), shared[order]
+    of_hand = is_of_hand(street, feature).any(axis=1)
+    order = np.argsort(of_hand, kind="stable")
+    return Trees(feature[order], cut[order], leaf[order]), int((~of_hand).sum())
 
 
 class Workspace(NamedTuple):
@@ -215,8 +202,7 @@ class Workspace(NamedTuple):
     Packed strengths `known` by seat and street [10, 4] (-1: not computed), and `cards` (hole [2],
     board [5] and counts [3]) to compute them with. `profiles` uint8 [10, PROFILE] of the seats. Of
     one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `sums` [3,
-    KINDS] of the trees without features of the hand (for unknown cards, for known ones, with the
-    hand), the part `leaf` [trees] of the leaves' numbers that is known without the hand, `sizes`
+    KINDS] of the trees (those for unknown cards, all without features of the hand, all), `sizes`
     [sizes] the factors of sizes by their trees, and `chances` [moves].
     """
 
@@ -226,7 +212,6 @@ class Workspace(NamedTuple):
     features: Any
     place: Any
     sums: Any
-    leaf: Any
     sizes: Any
     chances: Any
 
@@ -245,7 +230,6 @@ def workspace(model: OpponentModel) -> Any:
         np.zeros(COLUMNS, np.uint8),
         np.zeros(3, np.int64),
         np.zeros((3, KINDS)),
-        np.zeros(model.feature.shape[1], np.int64),
         np.ones(moves - RAISE),
         np.empty(moves),
     )
@@ -260,45 +244,47 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
     if model.trees[street] or model.sizes.trees[street]:
         features = space.features
         decision_features(r, terms, raiser, np.int64(-1), features)
-        features[FEATURES : FEATURES + PROFILE] = space.profiles[r[ACTOR]]
+        for column in range(PROFILE):
+            features[FEATURES + column] = space.profiles[r[ACTOR], column]
+        for column in range(FEATURES + PROFILE, COLUMNS):
+            features[column] = 0
         if raiser >= 0:
             raiser_features(space.profiles[raiser], features[FEATURES + PROFILE :])
-        else:
-            features[FEATURES + PROFILE :] = 0
     _begin_trees(model, space)
-
-
-# In the loops below arrays are indexed by numbers only: a slice, or an array taken out of a tuple,
-# would cost the counting of a reference each time.
 
 
 @njit(inline="always")
 def _begin_trees(model: OpponentModel, space: Workspace) -> None:
-    """Add up trees without the hand, and begin the leaves of those with it, by the features."""
-    street, features, sums, begun = space.place[0], space.features, space.sums, space.leaf
-    feature, cut, leaf, shared = model.feature, model.cut, model.leaf, model.shared
-    public, plain = model.public[street], model.plain[street]
-    fold, call, more = 0.0, 0.0, 0.0
-    sums[0, FOLD] = sums[0, CALL] = sums[0, RAISE] = 0.0
-    for tree in range(model.trees[street]):
+    """Add up the trees without features of the hand."""
+    street, sums = space.place[0], space.sums
+    for kind in range(KINDS):
+        sums[0, kind] = 0.0
+    _add_trees(0, model.public[street], 0, model, space)
+    for kind in range(KINDS):
+        sums[1, kind] = sums[0, kind]
+    _add_trees(model.public[street], model.plain[street], 1, model, space)
+    if len(space.sizes) > 1:
+        _size_factors(street, space.features, model.sizes, space.sizes)
+
+
+@njit(inline="always")
+def _add_trees(first: Any, end: Any, row: Any, model: OpponentModel, space: Workspace) -> None:
+    """Add some trees of the street to a row of `sums`, by the features."""
+    street, features, sums = space.place[0], space.features, space.sums
+    feature, cut, leaf = model.feature, model.cut, model.leaf
+    fold, call, more = sums[row, FOLD], sums[row, CALL], sums[row, RAISE]
+    for tree in range(np.uint64(first), np.uint64(end)):  # unsigned: no test for indices below 0
         at = 0
-        for level in range(shared[street, tree]):
+        for level in range(DEPTH):
             above = features[feature[street, tree, level]] > cut[street, tree, level]
             at |= int(above) << level
-        if tree >= plain:
-            begun[tree] = at
-        else:
-            fold += leaf[street, tree, at, FOLD]
-            call += leaf[street, tree, at, CALL]
-            more += leaf[street, tree, at, RAISE]
-        if tree + 1 == public:
-            sums[0, FOLD], sums[0, CALL], sums[0, RAISE] = fold, call, more
-    sums[1, FOLD], sums[1, CALL], sums[1, RAISE] = fold, call, more
-    if len(space.sizes) > 1:
-        _size_factors(street, features, model.sizes, space.sizes)
+        fold += leaf[street, tree, at, FOLD]
+        call += leaf[street, tree, at, CALL]
+        more += leaf[street, tree, at, RAISE]
+    sums[row, FOLD], sums[row, CALL], sums[row, RAISE] = fold, call, more
 
 
-@njit
+@njit(allocates=False)
 def _size_factors(street: Any, features: Any, trees: SizeTrees, out: Any) -> None:
     """What the trees of sizes multiply the chance of each size by, into `out` [sizes]."""
     feature, cut, leaf = trees.feature, trees.cut, trees.leaf
@@ -315,59 +301,66 @@ def _size_factors(street: Any, features: Any, trees: SizeTrees, out: Any) -> Non
 
 
 @njit(inline="always")
-def _add_hand_trees(model: OpponentModel, space: Workspace) -> None:
-    """Add the trees with features of the hand to the others, by the features."""
-    street, features, sums, begun = space.place[0], space.features, space.sums, space.leaf
-    feature, cut, leaf, shared = model.feature, model.cut, model.leaf, model.shared
-    fold, call, more = sums[1, FOLD], sums[1, CALL], sums[1, RAISE]
-    for tree in range(model.plain[street], model.trees[street]):
-        at = begun[tree]
-        for level in range(shared[street, tree], DEPTH):
-            above = features[feature[street, tree, level]] > cut[street, tree, level]
-            at |= int(above) << level
-        fold += leaf[street, tree, at, FOLD]
-        call += leaf[street, tree, at, CALL]
-        more += leaf[street, tree, at, RAISE]
-    sums[2, FOLD], sums[2, CALL], sums[2, RAISE] = fold, call, more
-
-
-@njit(inline="always")
 def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move with a hand of this packed strength, into `space.chances`, after
     `begin_decision`; -1 stands for unknown cards."""
-    street, at, opponents = space.place
+    street = space.place[0]
     if strength < 0:
-        _shares(model.average[street, at], space.sums[0], space.sizes, space.chances)
+        _unknown_hand_chances(model, space)
     else:
         strength = np.int64(model.shifted[min(street, 1), strength & 255]) | strength & ~255
-        hand_features(street, opponents, strength, space.features)
-        _add_hand_trees(model, space)
-        cell = model.grid[street, at, hand_class(street, strength)]
-        _shares(cell, space.sums[2], space.sizes, space.chances)
+        if model.plain[street] < model.trees[street]:
+            hand_features(street, space.place[2], strength, space.features)
+        _known_hand_chances(hand_class(street, strength), model, space)
     if model.calls_raised > 0.0 or model.raises_called > 0.0:
         tilt_raises(space.chances, model.calls_raised, model.raises_called)
 
 
 @njit(inline="always")
-def _shares(cell: Any, log: Any, sizes: Any, out: Any) -> None:
-    """Chances of a cell [moves] after trees, into `out`: the `log` [KINDS] of what trees multiply
-    folds, calls and raises by, and the factors of sizes."""
+def _unknown_hand_chances(model: OpponentModel, space: Workspace) -> None:
+    street, at, chances = space.place[0], space.place[1], space.chances
+    for move in range(len(chances)):
+        chances[move] = model.average[street, at, move]
+    _refine(0, space)
+
+
+@njit(inline="always")
+def _known_hand_chances(held: Any, model: OpponentModel, space: Workspace) -> None:
+    """With a hand of class `held`, whose features are known."""
+    street, at, chances, sums = space.place[0], space.place[1], space.chances, space.sums
+    for kind in range(KINDS):
+        sums[2, kind] = sums[1, kind]
+    _add_trees(model.plain[street], model.trees[street], 2, model, space)
+    for move in range(len(chances)):
+        chances[move] = model.grid[street, at, held, move]
+    _refine(2, space)
+
+
+@njit(inline="always")
+def _refine(row: Any, space: Workspace) -> None:
+    """Refine the chances of a cell by trees: by a row of `sums`, the logarithms of what they
+    multiply folds, calls and raises by, and by the factors of sizes."""
+    chances, sums, sizes = space.chances, space.sums, space.sizes
     often, weighted = 0.0, 0.0
     for size in range(len(sizes)):
-        often += cell[RAISE + size]
-        weighted += cell[RAISE + size] * sizes[size]
-    out[FOLD] = cell[FOLD] * np.exp(log[FOLD])
-    out[CALL] = cell[CALL] * np.exp(log[CALL])
-    raising = often * np.exp(log[RAISE])
-    total = out[FOLD] + out[CALL] + raising
-    out[FOLD] /= total
-    out[CALL] /= total
+        often += chances[RAISE + size]
+        weighted += chances[RAISE + size] * sizes[size]
+    fold = chances[FOLD] * _factor(sums[row, FOLD])
+    call = chances[CALL] * _factor(sums[row, CALL])
+    raising = often * _factor(sums[row, RAISE])
+    total = fold + call + raising
+    chances[FOLD], chances[CALL] = fold / total, call / total
     raising /= total * weighted if weighted > 0.0 else 1.0
     for size in range(len(sizes)):
-        out[RAISE + size] = raising * cell[RAISE + size] * sizes[size]
+        chances[RAISE + size] = raising * chances[RAISE + size] * sizes[size]
 
 
-@njit
+@njit(inline="always")
+def _factor(log: Any) -> Any:
+    return 1.0 if log == 0.0 else np.exp(log)  # without trees it is 0
+
+
+@njit(allocates=False, forceinline=True)
 def move_chances(r: Any, terms: Any, strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move of the actor with a hand of this packed strength (-1: unknown), into
     `space.chances`."""
@@ -375,7 +368,7 @@ def move_chances(r: Any, terms: Any, strength: Any, model: OpponentModel, space:
     hand_chances(strength, model, space)
 
 
-@njit
+@njit(allocates=False)
 def described_chances(
     place: Any, features: Any, held: Any, model: OpponentModel, space: Any, out: Any
 ) -> None:
@@ -384,12 +377,13 @@ def described_chances(
 
     The same numbers as `move_chances` gives at the tables; it serves to test a model on a log."""
     for i in range(len(place)):
-        street, at = place[i, 0], place[i, 1]
-        space.features[:] = features[i]
-        space.place[0], space.place[1] = street, at
+        for column in range(COLUMNS):
+            space.features[column] = features[i, column]
+        space.place[0], space.place[1] = place[i, 0], place[i, 1]
         _begin_trees(model, space)
         if held[i] < 0:
-            _shares(model.average[street, at], space.sums[0], space.sizes, out[i])
+            _unknown_hand_chances(model, space)
         else:
-            _add_hand_trees(model, space)
-            _shares(model.grid[street, at, held[i]], space.sums[2], space.sizes, out[i])
+            _known_hand_chances(held[i], model, space)
+        for move in range(out.shape[1]):
+            out[i, move] = space.chances[move]

@@ -145,7 +145,7 @@ def _strengths(board: Any, shown: Any, out: Any) -> None:
         start = end
 
 
-@njit
+@njit(allocates=False)
 def update_range(
     weights: Any,
     hands: BoardHands,

@@ -27,7 +27,7 @@ class Strategies(NamedTuple):
     sizes: Floats
 
 
-@njit
+@njit(allocates=False)
 def play_out(r: Any, terms: Any, hero: Any, strategies: Strategies, state: Any, space: Any) -> None:
     """Play a table to its end, the seat `hero` by its own strategy; `space` is a `Workspace`."""
     others, own, sizes = strategies
