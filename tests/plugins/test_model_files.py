@@ -135,7 +135,6 @@ BAD = [
     ({"trees": lambda t: t * 0 - 1}, "trees has values"),
     ({"plain": lambda t: t + 10**6}, "plain has values"),
     ({"public": lambda t: t * 0 - 1}, "public has values"),
-    ({"plain": lambda t: t + 1}, "feature has features of the hand"),
     ({"shifted": lambda s: s | 255}, "shifted has values"),
     ({"calls_raised": NAN}, "calls_raised has values"),
     ({"raises_called": 1.5}, "raises_called has values"),
@@ -156,6 +155,13 @@ def test_what_is_refused(fitted, tmp_path: Path, change, says: str) -> None:
         read_model(rewritten(path, tmp_path / "bad.npz", **change))
     assert "\n" not in str(error.value)
     assert "bad.npz" in str(error.value)
+
+
+def test_trees_of_the_hand_count_where_it_is_known_only(fitted, tmp_path: Path) -> None:
+    _, _, arrays, path = fitted
+    assert (arrays.plain < arrays.trees).any()
+    with pytest.raises(BadValue, match="feature has features of the hand"):
+        read_model(rewritten(path, tmp_path / "bad.npz", plain=arrays.trees))
 
 
 @pytest.mark.long
