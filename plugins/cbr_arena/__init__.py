@@ -14,6 +14,7 @@ A bot is a class with one method, `act`. The short form takes one view and retur
 The fast form takes a batch of decisions and returns as many actions: see `Bot`. The modules:
 
     bots         the two forms of a bot; `hookspecs` is the hook by which plugins add bots
+    analysis     what a bot knows of one decision
     chance       random numbers for bots, by deal, seat and decision
     guests       bots that are not our own: what they are given
     views        the short form of a bot, wrapped for many tables

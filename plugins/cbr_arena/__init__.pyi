@@ -1,6 +1,8 @@
 from .adjust import factors_of_luck as factors_of_luck
 from .adjust import verify_adjustment as verify_adjustment
 from .adjust import without_luck as without_luck
+from .analysis import Analysis as Analysis
+from .analysis import analysis_of as analysis_of
 from .asked_once import once as once
 from .asking import Answer as Answer
 from .asking import ask as ask

@@ -177,7 +177,7 @@ class CaseBot(BotOptions):
         if self.retention is not None:
             self.retention.remember(tables, seats, memory)
 
-    def explain(self, situations: Pending, memory: Any) -> str:
+    def explain(self, situations: Pending, memory: Any, chance: Any) -> str:
         """The explanation of its decision in one situation."""
         from cbr_casper.explanation import explain_decision
 

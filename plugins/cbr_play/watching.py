@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 
 from cbr import CbrError
 from cbr.plugging import guarded
+from cbr_arena import analysis_of
 from cbr_holdem.situation import Pending, View
 from cbr_holdem.table import MOVES, Game
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A decision of a bot: the table as its seat saw it [1, WIDTH], and its memory then."""
+    """A decision of a bot: the table as its seat saw it [1, WIDTH], its memory then, and its random
+    numbers from their beginning."""
 
     bot: Any
     seen: NDArray[np.int64]
     game: Game
     memory: Any
+    chance: Any
 
     @property
     def move(self) -> int:
@@ -39,7 +42,8 @@ class Decision:
         situations = Pending(self.seen, self.game, np.zeros(1, np.int64))
         try:
             with guarded("explaining"):
-                return str(self.bot.explain(situations, self.memory)).rstrip()
+                found = self.bot.explain(situations, self.memory, self.chance)
+                return analysis_of(found).why.rstrip()
         except CbrError as error:
             return f"no explanation: {error}"
 
@@ -62,6 +66,7 @@ class Watched:
                 seen[at : at + 1],
                 situations.game,
                 None if kept is None else kept[at : at + 1],
+                chance.take(np.array([at])),
             )
             for at in range(situations.count)
         ]
