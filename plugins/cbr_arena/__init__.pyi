@@ -6,7 +6,7 @@ from .advice import Choice as Choice
 from .advice import advice_of as advice_of
 from .advice import advise as advise
 from .advice_plots import draw_advice as draw_advice
-from .advice_text import advice_text as advice_text
+from .advice_text import advice_lines as advice_lines
 from .analysis import Analysis as Analysis
 from .analysis import analyse as analyse
 from .asked_once import once as once

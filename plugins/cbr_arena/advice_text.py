@@ -23,6 +23,9 @@ _MOST = 12
 _STYLES = ((0.2, "dim"), (0.8, "bright_blue"), (1.25, ""), (3.0, "red"), (np.inf, "bold red"))
 
 
+_LEGEND = "100: as likely as at random, 12x: twelve times; suited above the diagonal"
+
+
 def amount(chips: float, unit: int = 1) -> str:
     """Chips as an amount of a currency, of which one has `unit` chips.
 
@@ -113,10 +116,11 @@ def grid_of(found: Floats, seen: Ints) -> Floats:
 
 def grid_text(found: Floats, seen: Ints, name: str) -> list[Text]:
     """A range as a grid of percentages; 100 is a hand as likely as if nothing were known."""
-    title = Text(f"Range of {printable(name)}", "bold")
-    title.append("   100: as likely as at random, 12x: twelve times; suited on the right", "dim")
     ranks = RANKS[::-1]
-    lines = [title, Text("  " + "".join(f"{rank:>5}" for rank in ranks), "bold")]
+    lines = [
+        Text(f"Range of {printable(name)}", "bold"),
+        Text("  " + "".join(f"{rank:>5}" for rank in ranks), "bold"),
+    ]
     for rank, row in zip(ranks, grid_of(found, seen).tolist(), strict=True):
         line = Text(f" {rank}", "bold")
         for ratio in row:
@@ -140,7 +144,7 @@ def _style(ratio: float) -> str:
     return next((style for most, style in _STYLES if ratio <= most), "dim")
 
 
-def advice_text(
+def advice_lines(
     advice: Advice, seen: Ints, names: Sequence[str], unit: int = 1, choices: bool = True
 ) -> list[Text]:
     """All of an advice, in lines; `seen` is the table as the seat to act sees it [WIDTH], `names`
@@ -149,6 +153,8 @@ def advice_text(
     if advice.why:
         parts.append([Text(line) for line in printable(advice.why).split("\n")])
     parts.append(lines_text(advice, names, unit))
+    if advice.ranges:
+        parts.append([Text(_LEGEND, "dim")])
     for seat, found in sorted(advice.ranges.items()):
         parts.append(grid_text(found, seen, names[seat]))
     lines: list[Text] = []

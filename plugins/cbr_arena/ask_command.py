@@ -147,12 +147,12 @@ def _title(bot: str, one: OpenHand) -> str:
 def _show(bot: str, one: OpenHand, advice: Advice) -> None:
     from rich.text import Text
 
-    from cbr_arena.advice_text import advice_text
+    from cbr_arena.advice_text import advice_lines
 
     out = console()
     out.print(Text(printable(f"Hand {one.name}: {_title(bot, one)}"), "bold"))
     out.print()
-    for line in advice_text(advice, _seen(one), one.hand.players, one.hand.unit):
+    for line in advice_lines(advice, _seen(one), one.hand.players, one.hand.unit):
         out.print(line)
     if advice.draws:
         out.print(Text(f"Chances are means of {advice.draws:,} draws.", "dim"))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.text import Text
 
-from cbr_arena import Advice, advice_of, advice_text, analyse
+from cbr_arena import Advice, advice_lines, advice_of, analyse
 from cbr_holdem.situation import Pending, View
 from cbr_holdem.table import MOVES, Game
 
@@ -49,7 +49,7 @@ class Decision:
         a table of its own, unless the bot searched."""
         searched = any(one.visits is not None for one in self.advice.choices)
         table = searched or not self.advice.why
-        return advice_text(self.advice, self.seen[0], names, choices=table)
+        return advice_lines(self.advice, self.seen[0], names, choices=table)
 
 
 class Watched:
