@@ -41,13 +41,19 @@ def read_open_hands(path: Path, shown: str = "") -> Iterator[OpenHand]:
     source, parse = reader
     place = 0
     for place, item in enumerate(source.read(path), 1):
+        unit = 1
         try:
             if not isinstance(item, Raw):
                 raise BadValue(item.reason if isinstance(item, Skipped) else "it is no text")
             hand = Hand.read(parse(item.data))
+            unit = hand.unit
             table = _table_of(hand)
         except BadValue as error:
-            raise BadValue(f"{shown}, hand {place} (line {item.line}): {error}") from None
+            said = f"{shown}, hand {place} (line {item.line}): {error}"
+            chips = (
+                f" (in chips; {unit} are 1 of the log)" if "legal are" in said and unit > 1 else ""
+            )
+            raise BadValue(said + chips) from None
         yield OpenHand(hand.number or str(place), hand, table)
     if not place:
         raise BadValue(f"{shown} has no hand")

@@ -7,7 +7,7 @@ from cbr_holdem.cards.numbering import cards
 from cbr_holdem.table.game import BOARD_CARDS
 from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.hand_arrays import verify_hand
-from cbr_holdem.table.table import Table
+from cbr_holdem.table.table import Table, when
 
 
 def open_table(hand: Hand) -> Table:
@@ -28,8 +28,8 @@ def open_table(hand: Hand) -> Table:
     due = BOARD_CARDS[int(table.tables.street[0])]
     if dealt != due:
         raise BadValue(
-            f"{player} is to act on the {table.street}, where the board has {due} cards, and "
-            f"{dealt or 'none'} {'is' if dealt == 1 else 'are'} given"
+            f"{player} is to act {when(table.street)}, where the board has {due} cards, and "
+            f"{dealt or 'none'} are given"
         )
     if not hand.holes[table.actor]:
         raise BadValue(f"the cards of {player}, who is to act, are not given")

@@ -185,8 +185,8 @@ class Table:
     def verify_turn(self, street: int, seat: int | None) -> None:
         """Check that the betting has come to this street (0 to 3), and to this seat if given."""
         if street != self.tables.street[0]:
-            where = STREETS[street] if street < len(STREETS) else "end"
-            raise BadValue(f"it is on the {where}, and the betting on the {self.street}")
+            where = when(STREETS[street]) if street < len(STREETS) else "after the river"
+            raise BadValue(f"it is {where}, and the betting is {when(self.street)}")
         due = int(self.tables.actor[0])
         if seat is not None and seat != due:
             raise BadValue(f"seat {seat + 1} acts, and it is the turn of seat {due + 1}")
@@ -223,3 +223,11 @@ class Table:
         """Fold (f), check or call (k, c), bet or raise to an amount (b, r; default the least)."""
         kind, to = self.verify_play(move, amount)
         act(self.rows[0], self.terms, kind, to)
+
+
+def when(street: str) -> str:
+    """
+    >>> when("preflop"), when("turn")
+    ('before the flop', 'on the turn')
+    """
+    return "before the flop" if street == STREETS[0] else f"on the {street}"
