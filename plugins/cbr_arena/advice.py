@@ -29,7 +29,9 @@ from cbr_arena.chance import Chance
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import (
     ACTOR,
+    FOLDED,
     MOVES,
+    SEATS,
     STREET,
     STREETS,
     TOP,
@@ -84,9 +86,9 @@ def advise(bot: Any, table: Table, seed: int = 0, draws: int = DRAWS) -> Advice:
     situations = Pending(seen, table.game, np.zeros(1, np.int64))
     chance = Chance(seed, np.zeros(1, np.int64), row[None, ACTOR], row[None, MOVES])
     analysis = analyse(bot, situations, begin(bot, 1), chance)
-    if analysis.chance is not None:
-        return advice_of(analysis, seen[0], table.game)
     told = advice_of(analysis, seen[0], table.game)
+    if told.choices:
+        return told
     try:
         choices = _choices(_drawn(bot, seen, table.game, seed, draws), seen[0], table.game)
     except BadValue as error:
@@ -97,13 +99,16 @@ def advise(bot: Any, table: Table, seed: int = 0, draws: int = DRAWS) -> Advice:
 def advice_of(analysis: Analysis, seen: Ints, game: Game) -> Advice:
     """An analysis in the words of the table that its seat saw [WIDTH]."""
     unit = "small bets" if game.betting == "limit" else "big blinds"
-    why, choices, lines = analysis.why, list[Choice](), []
     try:
         choices = _choices(analysis, seen, game)
         lines = [_told(moves, seen, game) for moves in analysis.lines]
+        for seat in analysis.ranges:
+            if not 0 <= seat < seen[SEATS] or seat == seen[ACTOR] or seen[FOLDED] >> seat & 1:
+                raise BadValue(f"a range of seat {seat + 1}, where no opponent is in the hand")
     except BadValue as error:
-        why = "\n".join(filter(None, [why, f"no explanation: {error}"]))
-    return Advice(choices, why, 0, unit, lines, analysis.ranges)
+        why = "\n".join(filter(None, [analysis.why, f"no explanation: {error}"]))
+        return Advice([], why, 0, unit, [], {})
+    return Advice(choices, analysis.why, 0, unit, lines, analysis.ranges)
 
 
 def _drawn(bot: Any, seen: Ints, game: Game, seed: int, draws: int) -> Analysis:

@@ -274,3 +274,27 @@ def test_a_later_street(tmp_path: Path) -> None:
         opened(text.removesuffix("cy: checks\n"), tmp_path, "stars.txt")
     with pytest.raises(BadValue, match="no open decision: the hand is over"):
         opened(text + "ann: bets $4\ncy: folds\n", tmp_path, "stars.txt")
+
+
+@pytest.mark.parametrize("text", [OPEN, STARS], ids=["phh", "stars"])
+def test_damaged_text_is_a_sentence_or_a_hand(text: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    path = tmp_path / "hand.phh" if text == OPEN else tmp_path / "hand.txt"
+    read = refused_as = 0
+    for _ in range(300):
+        damaged = bytearray(text.encode())
+        for _ in range(int(rng.integers(1, 4))):
+            start = int(rng.integers(0, len(damaged)))
+            length = int(rng.integers(0, 6))
+            other = int(rng.integers(0, len(damaged)))
+            damaged[start : start + length] = damaged[other : other + int(rng.integers(0, 6))]
+        path.write_bytes(damaged)
+        try:
+            for found in read_open_hands(path):
+                assert view_of(found.table.rows, 0, found.table.game).hole
+                read += 1
+        except BadValue as error:
+            assert "\n" not in str(error)
+            refused_as += 1
+    assert read > 20
+    assert refused_as > 20
