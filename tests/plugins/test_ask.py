@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
+from made_logs import OPEN_HAND
 from rich.console import Console
 
 from cbr.building.pipeline import build as build_casebase
@@ -43,7 +44,7 @@ from cbr_holdem.cards import HANDS, UNKNOWN, hand_class
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import HOLE, Game, Table
 
-OPEN = ROOT / "casebases" / "open-hand.phh"
+SHIPPED = ROOT / "casebases"
 LIMIT = """\
 variant = 'FT'
 antes = [0, 0, 0]
@@ -106,8 +107,15 @@ class Seer:
 @pytest.fixture(scope="module")
 def casebase(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ask") / "sample.db"
-    build_casebase([ROOT / "casebases" / "sample.phhs"], out, plugins=default_plugins())
+    build_casebase([SHIPPED / "sample.phhs"], out, plugins=default_plugins())
     return out
+
+
+@pytest.fixture
+def open_hand(tmp_path: Path) -> Path:
+    path = tmp_path / "open.phh"
+    path.write_text(OPEN_HAND)
+    return path
 
 
 @pytest.fixture
@@ -370,8 +378,8 @@ class TestGrid:
 
 
 class TestCommand:
-    def test_an_answer(self, cbr: Any) -> None:
-        found = cbr("ask", "triple:0.2,0.5,0.3", OPEN)
+    def test_an_answer(self, cbr: Any, open_hand: Path) -> None:
+        found = cbr("ask", "triple:0.2,0.5,0.3", open_hand)
         assert found.code == 0
         assert found.out.splitlines()[0] == (
             "Hand 1: triple:0.2,0.5,0.3 as bob with Ah Th on Ts 7h 2c, pot 10.50, 4.00 to call"
@@ -386,7 +394,7 @@ class TestCommand:
         ]
 
     def test_json_is_a_line_for_each_hand(self, cbr: Any, tmp_path: Path) -> None:
-        hand = OPEN.read_text()
+        hand = OPEN_HAND
         path = tmp_path / "two.phhs"
         path.write_text(f"[1]\n{hand}\n[2]\nhand = 912\n{hand.replace('cbr 4.00', 'cbr 6.50')}")
         found = cbr("ask", "triple:0.2,0.5,0.3", path, "--json", "--draws", 10)
@@ -439,6 +447,11 @@ class TestCommand:
             for one in cbr("ask", f"cbr:{casebase}", limit_hand, "--json").json["actions"]
         ].count("raise") == 1
 
+    def test_the_hand_that_ships(self, cbr: Any, casebase: Path) -> None:
+        found = cbr("ask", "loki", SHIPPED / "open-hand.phh")
+        assert found.out.startswith("Hand 1: loki as bob with Ah Jh on Th 7s 2c 5h")
+        assert cbr("ask", f"cbr:{casebase}", SHIPPED / "open-hand.phh").code == 0
+
     def test_pokerstars_text_from_stdin(self, cbr: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(STARS.encode())))
         found = cbr("ask", "raise?size=1", "-", "--json").json
@@ -448,16 +461,18 @@ class TestCommand:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
         assert cbr("ask", "lag", "-").err.startswith("Error: stdin is neither a hand in PHH nor")
 
-    def test_a_search_tells_all(self, cbr: Any, plugin_file: Any, tmp_path: Path) -> None:
+    def test_a_search_tells_all(
+        self, cbr: Any, plugin_file: Any, open_hand: Path, tmp_path: Path
+    ) -> None:
         plugin, picture = plugin_file(SEER), tmp_path / "seer.png"
-        said = cbr("ask", "seer", OPEN, "--plugin", plugin, "--plot", picture).out
+        said = cbr("ask", "seer", open_hand, "--plugin", plugin, "--plot", picture).out
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert re.search(r"raise to 8\.00 +60\.0% +\+0\.930 +0\.080 +600$", said, re.M)
         assert re.search(r"raise to 117\.50 +10\.0% +- +- +100$", said, re.M)
         assert "1. flop: bob raises to 8.00, dan calls 4.00; turn: bob checks" in said
         assert "Range of dan" in said
         assert "draws" not in said
-        found = cbr("ask", "seer", OPEN, "--plugin", plugin, "--json").json
+        found = cbr("ask", "seer", open_hand, "--plugin", plugin, "--json").json
         assert found["draws"] == 0
         assert [one["chance"] for one in found["actions"]] == [0.6, 0.25, 0.1, 0.05]
         assert found["actions"][0]["error"] == 0.08
@@ -471,7 +486,7 @@ class TestCommand:
         assert found["ranges"]["dan"]["AA"] > found["ranges"]["dan"]["22"]
         # The same seed, the same random numbers.
         again = [
-            cbr("ask", "seer", OPEN, "--plugin", plugin, "--json", "--seed", s).json["why"]
+            cbr("ask", "seer", open_hand, "--plugin", plugin, "--json", "--seed", s).json["why"]
             for s in (0, 5)
         ]
         assert again[0] == found["why"] != again[1]
@@ -479,16 +494,16 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("words", "why"),
         [
-            (["loki", OPEN], "bot 'loki' plays limit, not nolimit"),
-            (["loky", OPEN], "no bot 'loky'; did you mean 'loki'?"),
-            (["lag*2", OPEN], "cbr ask asks one bot, and 'lag*2' is several"),
+            (["loki", "HAND"], "bot 'loki' plays limit, not nolimit"),
+            (["loky", "HAND"], "no bot 'loky'; did you mean 'loki'?"),
+            (["lag*2", "HAND"], "cbr ask asks one bot, and 'lag*2' is several"),
             (["lag", "nowhere.phh"], "nowhere.phh cannot be read: No such file or directory"),
-            (["lag", ROOT / "casebases" / "sample.phhs"], "no open decision: the hand is over"),
-            (["lag", OPEN, "--plot", "x.gif"], "a picture is called FILE.png"),
+            (["lag", SHIPPED / "sample.phhs"], "no open decision: the hand is over"),
+            (["lag", "HAND", "--plot", "x.gif"], "a picture is called FILE.png"),
         ],
     )
-    def test_errors(self, words: list[Any], why: str, cbr: Any) -> None:
-        found = cbr("ask", *words)
+    def test_errors(self, words: list[Any], why: str, cbr: Any, open_hand: Path) -> None:
+        found = cbr("ask", *(open_hand if word == "HAND" else word for word in words))
         assert found.code == 2
         assert found.out == ""
         assert why in found.err
@@ -496,7 +511,7 @@ class TestCommand:
 
     def test_a_picture_of_several_hands(self, cbr: Any, tmp_path: Path) -> None:
         path = tmp_path / "two.phhs"
-        path.write_text(f"[1]\n{OPEN.read_text()}\n[2]\n{OPEN.read_text()}")
+        path.write_text(f"[1]\n{OPEN_HAND}\n[2]\n{OPEN_HAND}")
         found = cbr("ask", "lag", path, "--plot", tmp_path / "a.png")
         assert found.code == 2
         assert found.err == f"Error: --plot draws one hand, and {path} has 2\n"
