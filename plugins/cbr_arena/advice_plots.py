@@ -20,6 +20,8 @@ from cbr_holdem.cards import RANKS
 _BARS, _ROW = 12, 3
 #: The darkest colours stand for this many times as likely, and as unlikely.
 _DARKEST = 8.0
+#: Classes that are less likely by this factor count as excluded.
+_EXCLUDED, _PALE = 0.005, "#ececec"
 
 
 def draw_advice(
@@ -68,21 +70,22 @@ def _draw_choices(axis: Any, advice: Advice, unit: int) -> None:
 
 
 def _draw_range(axis: Any, ratio: Floats, title: str) -> None:
-    # Twice and half as likely are equally far from even, which is white.
-    with np.errstate(divide="ignore"):
-        log = np.log(ratio)
-    most = np.log(_DARKEST)
-    axis.imshow(np.clip(log, -most, most), cmap="RdBu_r", vmin=-1.4 * most, vmax=1.4 * most)
+    import matplotlib
+
+    # Twice and half as likely are equally far from even, which is white; what is excluded is grey.
+    held = np.where(ratio >= _EXCLUDED, ratio, np.nan)
+    log, most = np.log(held), np.log(_DARKEST)
+    shades = matplotlib.colormaps["RdBu_r"].with_extremes(bad=_PALE)
+    axis.imshow(np.clip(log, -most, most), cmap=shades, vmin=-1.4 * most, vmax=1.4 * most)
     ranks = RANKS[::-1]
     for row, column in np.ndindex(13, 13):
         high, low = ranks[min(row, column)], ranks[max(row, column)]
         kind = "" if row == column else "s" if column > row else "o"
-        here = ratio[row, column]
-        dark = np.isfinite(log[row, column]) and abs(log[row, column]) > 0.8 * most
-        colour = GREY if here != here else "white" if dark or here == 0 else BLACK
+        far = abs(log[row, column])
+        colour = GREY if np.isnan(far) else "white" if far > 0.8 * most else BLACK
         at = {"ha": "center", "va": "center", "color": colour}
         axis.text(column, row - 0.2, f"{high}{low}{kind}", fontsize=7, **at)
-        axis.text(column, row + 0.2, cell_text(float(here)), fontsize=7, **at)
+        axis.text(column, row + 0.2, cell_text(float(ratio[row, column])), fontsize=7, **at)
     axis.set_title(
         f"{title}; 100: as likely as at random", loc="left", fontsize=10, parse_math=False
     )
