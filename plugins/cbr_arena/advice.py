@@ -79,6 +79,7 @@ class Advice:
 def advise(bot: Any, table: Table, seed: int = 0, draws: int = DRAWS) -> Advice:
     """Ask a bot (`build`) for its action at a table where somebody is to act, as in the first hand
     of a session. A bot that does not explain its chances is asked so many times."""
+    table.verify_going()
     row = table.rows[0]
     pending = Pending(table.rows, table.game, np.zeros(1, np.int64))
     # Only what the seat may see; the same for every bot.
@@ -123,7 +124,7 @@ def _drawn(bot: Any, seen: Ints, game: Game, seed: int, draws: int) -> Analysis:
     if shares is None:
         shares = np.zeros((draws, 3))
         shares[np.arange(draws), answer.kind] = 1.0
-    # A fold is not drawn before a call: it is of all draws, and only raises have sizes.
+    # Only raises have sizes; their chances are added up by size.
     sizes, size = np.unique(answer.to, return_inverse=True)
     raises = np.bincount(size.reshape(-1), shares[:, RAISE], len(sizes)) / draws
     kind = np.array([FOLD, CALL, *[RAISE] * len(sizes)])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
-from made_logs import OPEN_HAND
+from made_logs import OPEN_HAND, made
 from rich.console import Console
 
 from cbr.building.pipeline import build as build_casebase
@@ -109,6 +109,12 @@ def casebase(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ask") / "sample.db"
     build_casebase([SHIPPED / "sample.phhs"], out, plugins=default_plugins())
     return out
+
+
+@pytest.fixture(scope="module")
+def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
+    return made(tmp_path_factory.mktemp("ask"), "nolimit", specs, 90, Game("nolimit", 50, 100))
 
 
 @pytest.fixture
@@ -309,20 +315,28 @@ class TestAnalysis:
         assert unchanged.draws == 0
         assert known(unchanged)[("raise", 20)] == pytest.approx(0.3)
 
-    def test_the_cbr_bot_tells_the_chances_that_it_acts_by(self, casebase: Path) -> None:
-        asked = build(f"cbr:{casebase}", "limit")
-        open_table = table(6, "limit")
-        advice = advise(asked, open_table)
-        chance = Chance(0, np.zeros(1, np.int64), np.array([2]), np.array([0]))
-        memory = None if asked.memory is None else np.zeros(1, asked.memory)
-        pending = Pending(open_table.rows, open_table.game, np.zeros(1, np.int64))
-        [acted] = asked.act(pending, memory, chance).shares
+    @pytest.mark.parametrize("betting", ["limit", "nolimit"])
+    def test_the_cbr_bot_tells_the_chances_that_it_acts_by(
+        self, betting: str, casebase: Path, no_limit: Path
+    ) -> None:
+        asked = build(f"cbr:{casebase if betting == 'limit' else no_limit}", betting)
+        start = table(3, betting)
+        advice = advise(asked, start)
+        assert advice.draws == 0
+        assert advice.why.startswith("Retrieved ")
         summed = dict.fromkeys(("fold", "call", "raise"), 0.0)
         for one in advice.choices:
             summed[one.action] += one.chance
-        assert list(summed.values()) == pytest.approx(acted.tolist())
-        assert advice.draws == 0
-        assert advice.why.startswith("Retrieved ")
+        count = 300
+        chance = Chance(0, np.arange(count), np.full(count, 2), np.zeros(count, np.int64))
+        memory = None if asked.memory is None else np.zeros(count, asked.memory)
+        pending = Pending(start.rows, start.game, np.zeros(count, np.int64))
+        acted = asked.act(pending, memory, chance)
+        assert list(summed.values()) == pytest.approx(acted.shares[0].tolist())
+        told = {one.to for one in advice.choices if one.action == "raise" and one.chance}
+        if betting == "nolimit":  # the sizes that it draws are those that it tells
+            assert len(told) > 1
+            assert set(acted.to.tolist()) == told
 
 
 class TestGrid:
