@@ -57,9 +57,9 @@ _MISSED = 17_296 / 19_600
 
 
 class Tree(NamedTuple):
-    """A betting tree, nodes after their children: `kind` [n], `street` [n], `first` and `children` [n],
-    how many there are, in `child`, the chips `won` at an end [n] (those at stake at a showdown), and
-    the `hands` [n, classes] of the bot that get there."""
+    """A betting tree, nodes after their children: `kind` and `street` [n]; `first` [n] of a node's
+    children in `child`, and how many `children` [n]; the chips `won` at an end [n] (those at stake
+    at a showdown); and the `hands` [n, classes] of the bot that get there."""
 
     kind: Ints
     street: Ints
