@@ -41,6 +41,7 @@ from .players import build as build
 from .players import players_of as players_of
 from .records import text_of as text_of
 from .records import texts as texts
+from .results import Line as Line
 from .results import Rate as Rate
 from .results import difference as difference
 from .results import lines_of as lines_of

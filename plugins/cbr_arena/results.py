@@ -10,6 +10,7 @@ import numpy as np
 from cbr.statistics import clustered_mean
 from cbr.typing import Floats, Ints
 from cbr_arena.match import Match, Played
+from cbr_arena.showing import COUNTS
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,10 @@ class Rate:
 class Line:
     """The results of one bot. `sd` is of single hands; `vpip` and `pfr`: share of hands in which it
     voluntarily put money in before the flop, and in which it raised there; `aggression`: bets and
-    raises for each call on later streets, None where it never called; `showdown`: share of hands in
-    which it came to one; `faults`: how often it failed, by reason; `adjusted`: the rate after
-    variance reduction, if there is any."""
+    raises for each call on later streets, None where it never called, and `early_aggression` the
+    same before the flop; `flops` and `showdown`: share of hands in which it came to one; `faults`:
+    how often it failed, by reason; `adjusted`: the rate after variance reduction, if there is any.
+    """
 
     name: str
     rate: float
@@ -36,6 +38,8 @@ class Line:
     vpip: float
     pfr: float
     aggression: float | None
+    early_aggression: float | None
+    flops: float
     showdown: float
     faults: dict[str, int]
     adjusted: Rate | None = None
@@ -51,7 +55,8 @@ def rate_of(won: Floats, session: Ints | None = None) -> Rate:
 def lines_of(match: Match, played: Played) -> list[Line]:
     found = []
     for place, player in enumerate(match.players):
-        hands, vpip, pfr, raises, calls, showdown = played.counts[place].tolist()
+        count = dict(zip(COUNTS, played.counts[place].tolist(), strict=True))
+        hands = count["hands"]
         rate = rate_of(played.won[:, place], played.session)
         found.append(
             Line(
@@ -60,10 +65,12 @@ def lines_of(match: Match, played: Played) -> list[Line]:
                 rate.ci95,
                 float(np.sqrt(max(0.0, played.squares[place] / hands - rate.rate**2))),
                 hands,
-                vpip / hands,
-                pfr / hands,
-                raises / calls if calls else None,
-                showdown / hands,
+                count["vpip"] / hands,
+                count["pfr"] / hands,
+                count["raises"] / count["calls"] if count["calls"] else None,
+                count["early_raises"] / count["early_calls"] if count["early_calls"] else None,
+                count["flops"] / hands,
+                count["showdown"] / hands,
                 {why: n for (who, why), n in played.faults.items() if who == place},
                 None
                 if played.adjusted is None

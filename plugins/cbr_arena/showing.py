@@ -13,6 +13,7 @@ from cbr_holdem.table import (
     BOARD,
     BOARD_CARDS,
     CALL,
+    FOLD,
     FOLDED,
     HISTORY,
     HOLE,
@@ -28,9 +29,22 @@ from cbr_holdem.table import (
     unpacked,
 )
 
-#: What is counted for each seat of a hand.
-COUNTS = ("hands", "vpip", "pfr", "raises", "calls", "showdown")
-_HANDS, _VPIP, _PFR, _RAISES, _CALLS, _SHOWDOWN = range(len(COUNTS))
+#: What is counted for each seat of a hand. Early raises and calls are those before the flop, the
+#: others those after it.
+COUNTS = (
+    "hands",
+    "vpip",
+    "pfr",
+    "raises",
+    "calls",
+    "showdown",
+    "flops",
+    "early_raises",
+    "early_calls",
+)
+_HANDS, _VPIP, _PFR, _RAISES, _CALLS, _SHOWDOWN, _FLOPS, _EARLY_RAISES, _EARLY_CALLS = range(
+    len(COUNTS)
+)
 
 
 def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
@@ -78,18 +92,24 @@ def counted(rows: Ints, player: Ints, players: int) -> Ints:
 def _count(rows: Any, player: Any, out: Any) -> None:
     for i in range(len(rows)):
         r = rows[i]
-        paid, raised = np.int64(0), np.int64(0)  # seats that did so before the flop, as bits
+        # Seats that did so before the flop, as bits.
+        paid, raised, folded = np.int64(0), np.int64(0), np.int64(0)
         for m in range(r[MOVES]):
             street, seat, kind, amount = unpacked(r[HISTORY + m])
+            raises, calls = kind == RAISE, kind == CALL and amount > 0
             if street == 0:
-                paid |= (kind == RAISE or (kind == CALL and amount > 0)) << seat
-                raised |= (kind == RAISE) << seat
+                paid |= (raises or calls) << seat
+                raised |= raises << seat
+                folded |= (kind == FOLD) << seat
+                out[player[i, seat], _EARLY_RAISES] += raises
+                out[player[i, seat], _EARLY_CALLS] += calls
             else:
-                out[player[i, seat], _RAISES] += kind == RAISE
-                out[player[i, seat], _CALLS] += kind == CALL and amount > 0
+                out[player[i, seat], _RAISES] += raises
+                out[player[i, seat], _CALLS] += calls
         for seat in range(r[SEATS]):
             who = player[i, seat]
             out[who, _HANDS] += 1
             out[who, _VPIP] += paid >> seat & 1
             out[who, _PFR] += raised >> seat & 1
             out[who, _SHOWDOWN] += r[PLAYERS] > 1 and not r[FOLDED] >> seat & 1
+            out[who, _FLOPS] += r[STREET] > 0 and not folded >> seat & 1

@@ -249,6 +249,20 @@ class TestMatches:
         assert play(one).counts[:, 0].tolist() == [100] * 4
         assert match("call", "call", "call", hands=100).deals == 34
 
+    def test_how_they_play_is_counted_by_street(self) -> None:
+        lines = {
+            line.name: line
+            for pair in (("raise", "call"), ("fold", "call"))
+            for one in [match(*pair, hands=40)]
+            for line in lines_of(one, play(one))
+        }
+        raises, folds, calls = lines["raise"], lines["fold"], lines["call"]
+        # With the cap of four bets: as the small blind it raises once, as the big blind too.
+        assert (raises.pfr, raises.flops, raises.early_aggression) == (1.0, 1.0, None)
+        assert (calls.pfr, calls.early_aggression, calls.aggression) == (0.0, 0.0, None)
+        assert folds.flops == 0.5  # the big blind checks
+        assert (folds.vpip, folds.showdown) == (0.0, 0.5)
+
     def test_what_one_wins_others_lose(self) -> None:
         played = play(match("call", "lag", "random", hands=900))
         assert played.won.sum(axis=1) == pytest.approx(np.zeros(300), abs=1e-12)
