@@ -37,8 +37,8 @@ from cbr_opponents.decision_features import (
 _BETS, _PLACES = 6, 8
 _COARSE = 4 * _BETS
 SITUATIONS = _COARSE * _PLACES
-#: Upper bounds of the pot odds, in 1/200, of a small and a middle bet: a third and two thirds of
-#: the pot before it give 40 and 57.
+#: Upper bounds of the pot odds, in 1/200, of a small and a middle bet: up to half the pot, up to
+#: four fifths of it.
 _ODDS = np.array([50, 62])
 
 #: Columns of the counts of one player, float64 [SEEN]:
@@ -91,24 +91,25 @@ def situation_of(r: Any, features: Any) -> Any:
     several opponents; later whether somebody acts after it on each street, and who led the betting
     on the street before."""
     street = r[STREET]
-    raises = min(3, np.int64(features[F_RAISES]))
-    faced = np.int64(0)
+    raises: Any = np.int64(features[F_RAISES])
+    raises = min(3, raises)
+    faced: Any = np.int64(0)
+    place: Any = np.int64(features[F_OPPONENTS] > 1)
     if street == 0:
         if to_call(r) > 0:
             faced = 2 + raises if raises > 0 else 1 + np.int64(features[F_CALLERS] > 0)
         waiting = features[F_YET_TO_ACT]
         if features[F_BET] > 0:
-            place = np.int64(waiting > 0)
+            place += 2 * np.int64(waiting > 0)
         else:
-            place = 2 + np.int64(waiting > 3)
-        place = 2 * place + np.int64(features[F_OPPONENTS] > 1)
+            place += 4 + 2 * np.int64(waiting > 3)
     else:
         if to_call(r) > 0:
             faced = 2 + raises
             if raises <= 1:
                 odds = features[F_POT_ODDS]
                 faced = 1 + np.int64(odds > _ODDS[0]) + np.int64(odds > _ODDS[1])
-        place = 4 * np.int64(features[F_LATER] > 0) + min(3, np.int64(features[F_LEADER]))
+        place = np.int64(features[F_LEADER]) + 4 * np.int64(features[F_LATER] > 0)
     return (street * _BETS + faced) * _PLACES + place
 
 
@@ -206,7 +207,7 @@ def profile_features(seen: Any, usual: Any, out: Any) -> None:
 def _situations(seen: Any, usual: Any, out: Any) -> Any:
     """The features of situations, and from these how a player differs from what is usual; returns
     the usual share of raises among all moves."""
-    # Of each street: folds and raises facing a bet, and bets, each more than usual; their variances.
+    # Of each street: folds and raises facing a bet, and bets, more than usual; their variances.
     more, variance = np.zeros((4, 3)), np.zeros((4, 3))
     all_raises, all_ = 0.0, 0.0
     for coarse in range(_COARSE):
@@ -259,9 +260,7 @@ def _differ(more: Any, variance: Any, at: Any, out: Any) -> None:
 
 
 @njit
-def _rates(
-    folds: Any, raises: Any, times: Any, fold: Any, more: Any, at: Any, out: Any
-) -> None:
+def _rates(folds: Any, raises: Any, times: Any, fold: Any, more: Any, at: Any, out: Any) -> None:
     """Shrunk rates of folds and raises, usually `fold` and `more`, in 1/250, and how often the
     situation was seen, into three features from `at` on."""
     out[at] = 250.0 * (folds + _PRIOR_HERE * fold) / (times + _PRIOR_HERE)

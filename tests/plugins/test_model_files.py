@@ -135,7 +135,6 @@ BAD = [
     ({"trees": lambda t: t * 0 - 1}, "trees has values"),
     ({"plain": lambda t: t + 10**6}, "plain has values"),
     ({"public": lambda t: t * 0 - 1}, "public has values"),
-    ({"plain": lambda t: t + 1}, "feature has features of the hand"),
     ({"shifted": lambda s: s | 255}, "shifted has values"),
     ({"calls_raised": NAN}, "calls_raised has values"),
     ({"raises_called": 1.5}, "raises_called has values"),
