@@ -17,7 +17,8 @@ from cbr_opponents.prediction.evaluation import Group
 from experiment import built, say
 from results import Table
 
-PUBLIC, PROFILES, PONSEN = "trees?profiles=false", "trees", "ponsen"
+PUBLIC, PROFILES = "trees?profiles=false", "trees"
+PONSEN, BOTH = "ponsen", "ponsen?prior=trees"
 #: Hands of which the shown cards are looked at.
 _CARDS = 4_000
 #: Classes of `prediction.SEEN_CLASSES` below 10 hands.
@@ -62,6 +63,12 @@ class _Found(NamedTuple):
     public: Prediction
     profiles: Prediction
     ponsen: Prediction
+    both: Prediction
+
+    @property
+    def learned(self) -> tuple[Prediction, ...]:
+        """The models that know what was seen of a player."""
+        return self.profiles, self.ponsen, self.both
 
 
 def figures(logs: Path, out: Path, seed: int, hands: int | None) -> list[Table]:
@@ -99,9 +106,10 @@ def _measured(file: Path, people: People, seed: int) -> _Found:
         one = _evaluated(base, observed, PUBLIC, seed, _CARDS)
         two = _evaluated(base, observed, PROFILES, seed, _CARDS)
         three = _evaluated(base, observed, PONSEN, seed, 0)
-    compare(two, one)
-    compare(three, one)
-    return _Found(people, one, two, three)
+        four = _evaluated(base, observed, BOTH, seed, 0)
+    for model in (two, three, four):
+        compare(model, one)
+    return _Found(people, one, two, three, four)
 
 
 def _evaluated(base: Casebase, observed: Observed, model: str, seed: int, cards: int) -> Prediction:
@@ -112,11 +120,9 @@ def _evaluated(base: Casebase, observed: Observed, model: str, seed: int, cards:
 def _people(found: list[_Found]) -> Table:
     rows: list[list[Any]] = []
     for one in found:
-        for model, goal, known in (
-            (one.public, one.people.public, None),
-            (one.profiles, one.people.profiles, one.people.gain),
-            (one.ponsen, one.people.profiles, one.people.gain),
-        ):
+        for model in (one.public, *one.learned):
+            alone = model is one.public
+            goal, known = (one.people.public, None) if alone else one.people[2:]
             of = model.public
             gain = model.against.get(one.public.model)
             rows.append(
@@ -136,7 +142,7 @@ def _people(found: list[_Found]) -> Table:
     heads = "log,model,decisions,accuracy,goal,legal,log-loss,legal,gain by the player,goal"
     note = (
         "A fifth of the players is held out. The gain is what the log-loss is less than that of "
-        "the trees without profiles, paired; `ponsen` corrects these very trees."
+        "the trees without profiles, paired; `ponsen` corrects these very trees, or those with profiles."
     )
     return Table("Moves of players held out, without cards", heads.split(","), rows, note)
 
@@ -151,7 +157,7 @@ def _learning(found: list[_Found]) -> Table:
             shown(gain.gain, ".4f"),
         ]
         for one in found
-        for model in (one.profiles, one.ponsen)
+        for model in one.learned
         for gain in model.gains[one.public.model]
     ]
     heads = ["log", "model", "hands seen", "decisions", "gain"]
@@ -162,7 +168,7 @@ def _learning(found: list[_Found]) -> Table:
 def _few(found: list[_Found]) -> Table:
     rows = []
     for one in found:
-        for model in (one.profiles, one.ponsen):
+        for model in one.learned:
             some = [g for g in model.gains[one.public.model] if g.hands_seen in _FEW]
             count = sum(g.decisions for g in some)
             mean = sum(g.gain.mean * g.decisions for g in some) / max(1, count)
