@@ -1,6 +1,7 @@
 """Measures how well player models predict: `python tools/opponent_models.py FILE.db...`.
 
-Each model is fitted to a part of each casebase and tested on the rest, as `cbr predict` does.
+Each model is fitted to a part of each casebase and tested on the rest, as `cbr predict` does. With
+`--logs FOLDER` it builds what it needs from public logs, and makes all figures of the page.
 """
 
 from __future__ import annotations
@@ -9,19 +10,28 @@ import argparse
 import json
 from pathlib import Path
 
-from cbr import Casebase
-from cbr.statistics import Mean
+from cbr import BadValue, Casebase
 from cbr_opponents.learning import observe
 from cbr_opponents.prediction import SPLITS, Prediction, as_json, evaluate
 from experiment import run, say
+from prediction_figures import figures
+from prediction_figures import shown as shown_as
 from results import Page, Table, add_option, show, write
 
+_ABOUT = (
+    "How well player models predict moves (fold, check or call, bet or raise) of players or "
+    "hands that they were not fitted to, beside a baseline that knows only which moves are "
+    "legal; 95 % intervals over players."
+)
 _MODELS = ("frequencies", "trees?profiles=false", "trees")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How well player models predict.")
-    parser.add_argument("files", type=Path, nargs="+", help="casebases of hold'em")
+    parser.add_argument("files", type=Path, nargs="*", help="casebases of hold'em")
+    parser.add_argument("--logs", type=Path, help="a folder of public logs: all figures")
+    parser.add_argument("--out", type=Path, default=Path("casebases/prediction"))
+    parser.add_argument("--hands", type=int, help="with --logs: most hands of each log")
     parser.add_argument("--model", action="append", help="a player model; repeat it for several")
     parser.add_argument("--split", choices=SPLITS, default="players")
     parser.add_argument("--cards", type=int, default=4_000, help="hands whose cards are looked at")
@@ -29,6 +39,20 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_option(parser)
     given = parser.parse_args()
+    if given.logs:
+        page = Page(
+            "opponent-models",
+            "Opponent models",
+            _ABOUT,
+            figures(given.logs, given.out, given.seed, given.hands),
+            given.seed,
+        )
+        if given.write_results:
+            write(page)
+        show(page)
+        return
+    if not given.files:
+        raise BadValue("name casebases, or a folder of logs by --logs")
     found: list[tuple[str, Prediction]] = []
     for file in given.files:
         with Casebase.open(file) as base:
@@ -47,22 +71,17 @@ def main() -> None:
 
 
 def _page(found: list[tuple[str, Prediction]], split: str, seed: int) -> Page:
-    about = (
-        "How well player models predict moves (fold, check or call, bet or raise) of players or "
-        "hands that they were not fitted to, beside a baseline that knows only which moves are "
-        "legal; 95 % intervals over players."
-    )
     moves = [
         (
             file,
             one.model,
             f"{one.decisions:,}",
-            _figure(one.public.accuracy, ".3f"),
+            shown_as(one.public.accuracy, ".3f"),
             f"{one.public.baseline_accuracy.mean:.3f}",
-            _figure(one.public.log_loss, ".4f"),
+            shown_as(one.public.log_loss, ".4f"),
             f"{one.public.baseline_log_loss.mean:.4f}",
-            "-" if one.with_cards is None else _figure(one.with_cards.accuracy, ".3f"),
-            "-" if one.with_cards is None else _figure(one.with_cards.log_loss, ".4f"),
+            "-" if one.with_cards is None else shown_as(one.with_cards.accuracy, ".3f"),
+            "-" if one.with_cards is None else shown_as(one.with_cards.log_loss, ".4f"),
         )
         for file, one in found
     ]
@@ -72,8 +91,8 @@ def _page(found: list[tuple[str, Prediction]], split: str, seed: int) -> Page:
             file,
             one.model,
             f"{one.cards.hands:,}",
-            _figure(one.cards.multiple, ".2f"),
-            _figure(one.cards.log, ".3f"),
+            shown_as(one.cards.multiple, ".2f"),
+            shown_as(one.cards.log, ".3f"),
             f"{one.cards.uniform_log:.3f}",
         )
         for file, one in found
@@ -85,12 +104,7 @@ def _page(found: list[tuple[str, Prediction]], split: str, seed: int) -> Page:
         tables.append(
             Table("Mean probability of the cards that players turned out to hold", columns, shown)
         )
-    return Page("opponent-models", "Opponent models", about, tables, seed)
-
-
-def _figure(of: Mean, form: str) -> str:
-    mean = f"{of.mean:{form}}"
-    return mean if of.ci95 is None else f"{mean} ± {of.ci95:{form}}"
+    return Page("opponent-models", "Opponent models", _ABOUT, tables, seed)
 
 
 if __name__ == "__main__":

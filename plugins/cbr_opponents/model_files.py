@@ -34,7 +34,7 @@ from cbr_opponents.profiles import PROFILE, RAISER, SEEN, profile_features
 
 FORMAT = "cbr player model"
 #: To be raised when a feature or a count gets another meaning and none of `WIDTHS` changes.
-VERSION = 2
+VERSION = 3
 #: The widths of what the arrays refer to; a file with others is of another version.
 WIDTHS = {
     "contexts": CONTEXTS,

@@ -42,7 +42,7 @@ from cbr_opponents.decision_features import (
     decision_features,
     hand_features,
 )
-from cbr_opponents.profiles import PROFILE, RAISER, raiser_features
+from cbr_opponents.profiles import OF_PLAYER, PROFILE, RAISER, player_features, situation_of
 from cbr_opponents.tilts import Tilt, tilt_raises
 
 Bytes = NDArray[np.uint8]
@@ -50,7 +50,7 @@ Bytes = NDArray[np.uint8]
 #: Kinds of moves: FOLD, CALL, RAISE.
 KINDS = RAISE + 1
 #: Bytes of a decision: its features, those of the player's profile, those of the last raiser's.
-COLUMNS = FEATURES + PROFILE + RAISER
+COLUMNS = FEATURES + OF_PLAYER + RAISER
 _OF_HAND = (F_STRENGTH, F_POTENTIAL, F_FIELD_STRENGTH)
 
 
@@ -244,12 +244,7 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
     if model.trees[street] or model.sizes.trees[street]:
         features = space.features
         decision_features(r, terms, raiser, np.int64(-1), features)
-        for column in range(PROFILE):
-            features[FEATURES + column] = space.profiles[r[ACTOR], column]
-        for column in range(FEATURES + PROFILE, COLUMNS):
-            features[column] = 0
-        if raiser >= 0:
-            raiser_features(space.profiles[raiser], features[FEATURES + PROFILE :])
+        player_features(space.profiles, r[ACTOR], raiser, situation_of(r, features), features)
     _begin_trees(model, space)
 
 

@@ -10,12 +10,24 @@ import pytest
 from made_logs import limit_base, no_limit_base
 
 from cbr import BadValue, Casebase
+from cbr.jit import njit
 from cbr_arena.showing import as_seen
 from cbr_holdem.cards import UNKNOWN
-from cbr_holdem.table import FOLDED, HOLE, PLAYERS, SEATS, Game, Hand, Table
+from cbr_holdem.table import FOLD, FOLDED, HOLE, PLAYERS, SEATS, Game, Hand, Table
+from cbr_opponents import COLUMNS, OpponentModel, Trees, replay_decisions
+from cbr_opponents.array_models import uniform_arrays
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import counted, observe
-from cbr_opponents.profiles import PROFILE, S_HANDS, SEEN
+from cbr_opponents.opponent_model import begin_decision, workspace
+from cbr_opponents.profiles import (
+    OF_PLAYER,
+    PROFILE,
+    S_HANDS,
+    S_MOVES,
+    SEEN,
+    player_features,
+    profile_features,
+)
 from cbr_opponents.remembering import OpponentMemory
 from cbr_opponents.remembering.counting import decay_of
 
@@ -32,6 +44,24 @@ def ended(hands: list[Hand], seat: int = -1):
     return as_seen(rows, some, np.full(len(rows), seat)), [list(hand.players) for hand in hands]
 
 
+def with_a_tree(plain: OpponentModel, stranger: np.ndarray) -> OpponentModel:
+    """A model that looks at the features of decisions."""
+    none = np.zeros((1, 5), np.uint8)
+    one = Trees(none, none, np.zeros((1, 32, 3)))
+    return OpponentModel.of(plain.grid, trees=[one] * 4, stranger=stranger)
+
+
+@njit
+def asked_at(tables, terms, model, profiles, out):
+    """The features of decisions at tables, as compiled play computes them."""
+    space = workspace(model)
+    for seat in range(len(profiles)):
+        space.profiles[seat] = profiles[seat]
+    for i in range(len(tables)):
+        begin_decision(tables[i], terms, model, space)
+        out[i] = space.features
+
+
 @pytest.fixture(scope="module", params=["limit", "nolimit"])
 def logged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp(request.param)
@@ -44,22 +74,46 @@ def logged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.mark.long
 class TestWatching:
     @pytest.mark.parametrize("seat", [-1, 0])
-    def test_profiles_are_those_of_the_log(self, logged, seat: int) -> None:
-        """To the byte, before every hand: models are fitted to the profiles of logs."""
+    def test_play_has_the_features_of_the_log(self, logged, seat: int) -> None:
+        """To the byte, at every decision: models are fitted to logs, and asked at tables."""
         observed, hands = logged
         tables, names = ended(hands, seat)
         memory = OpponentMemory(hands[0].game.betting)
-        profiles = observed.features[:, FEATURES : FEATURES + PROFILE]
+        model = with_a_tree(uniform_arrays(observed.moves), observed.stranger)
         numbers = np.unique(observed.hand)
         for at, number in enumerate(numbers.tolist()):
             mine = np.flatnonzero(observed.hand == number)
-            found = memory.profiles_of(
-                [observed.names[who] for who in observed.player[mine]], observed.usual
-            )
-            np.testing.assert_array_equal(found, profiles[mine])
+            profiles = memory.profiles_of(names[at], observed.usual)
+            asked, terms, _ = replay_decisions([hands[at].text])
+            found = np.zeros((len(mine), COLUMNS), np.uint8)
+            asked_at(asked.tables, terms[0], model, profiles, found)
+            np.testing.assert_array_equal(found[:, FEATURES:], observed.features[mine, FEATURES:])
             memory.watch(tables[at : at + 1], names[at : at + 1], hands[at].game)
         strange = memory.profiles_of(["nobody"], observed.usual)[0]
         np.testing.assert_array_equal(strange, observed.stranger)
+
+    def test_situations_are_told_apart(self, logged) -> None:
+        """What was done in one situation changes the features of that situation, of the street and
+        bet, and those in general, and no others."""
+        observed, _ = logged
+        blank, seen = np.zeros(SEEN), np.zeros(SEEN)
+        seen[S_HANDS] = 10.0
+        mine = 77
+        seen[S_MOVES + 3 * mine + FOLD] = 10.0
+        before, after = np.zeros((2, PROFILE), np.uint8)
+        profile_features(blank, observed.usual, before)
+        profile_features(seen, observed.usual, after)
+        one, other = np.zeros((2, 2, COLUMNS), np.uint8)
+        for row, profile in enumerate((before, after)):
+            player_features(profile[None], 0, -1, mine, one[row])
+            player_features(profile[None], 0, -1, 150, other[row])
+        here = slice(FEATURES + OF_PLAYER - 6, FEATURES + OF_PLAYER)
+        folds, raises, times = one[1, here][3:]
+        assert folds > one[0, here][3]
+        assert raises <= one[0, here][4]
+        assert times == int(16 * np.log2(11))
+        np.testing.assert_array_equal(other[0, here], other[1, here])
+        assert one[1, FEATURES] > one[0, FEATURES]
 
     def test_hands_together_are_hands_one_by_one(self, logged) -> None:
         _, hands = logged

@@ -14,6 +14,7 @@ from cbr_holdem.cards import HANDS
 from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE, RAISE, STREET, Game
 from cbr_opponents import ArrayModel, OpponentModel, player_model, ranges_of, replay_decisions
 from cbr_opponents.array_models import uniform_arrays
+from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import decisions, fit_frequencies, fit_trees, observe
 from cbr_opponents.opponent_model import described_chances, workspace
 from cbr_opponents.player_models import FunctionModel, legal_at, normalised
@@ -194,7 +195,7 @@ class TestFunctions:
 class TestProfiles:
     def test_a_hand_counts_after_its_decisions(self, limit: Path) -> None:
         observed, *_ = played(limit)
-        hands = observed.features[:, -24]  # of the profile: how many hands were seen
+        hands = observed.features[:, FEATURES]  # of the profile: how many hands were seen
         for player in range(len(observed.names)):
             mine = observed.player == player
             number = np.unique(observed.hand[mine], return_inverse=True)[1]

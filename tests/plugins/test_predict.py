@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from made_logs import limit_base, no_limit_base
 
-from cbr import Casebase
+from cbr import Casebase, build
+from cbr.plugging import default_plugins
+from cbr_arena import Match, play, players_of, write_log
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.boosting import Trees
 from cbr_opponents.decision_features import F_STRENGTH, FEATURES
@@ -18,7 +20,7 @@ from cbr_opponents.opponent_model import OpponentModel
 from cbr_opponents.prediction import evaluate, paired_gain
 from cbr_opponents.prediction.scores import legal_baseline, scored
 from cbr_opponents.prediction.shown_cards import card_figures
-from cbr_opponents.prediction.splits import SPLITS, splits_of
+from cbr_opponents.prediction.splits import matches_of, splits_of
 
 PRICED = """
 import numpy as np
@@ -45,7 +47,7 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nobody_is_on_both_sides(base: Path) -> None:
     with Casebase.open(base) as opened:
         observed = observe(opened)
-    for how in SPLITS:
+    for how in ("players", "time", "leave-player-out"):
         splits = list(splits_of(observed, how))
         for one in splits:
             assert not (one.known & one.tested).any()
@@ -58,6 +60,31 @@ def test_nobody_is_on_both_sides(base: Path) -> None:
     assert [s.tested.tolist() for s in splits_of(observed, "players", 3)] == [
         s.tested.tolist() for s in splits_of(observed, "players", 3)
     ]
+
+
+def test_players_of_one_match_share_cards(tmp_path: Path) -> None:
+    """Neither the player nor the cards of a tested decision were seen before."""
+    logs = []
+    for place, name in enumerate(("a-b.match1fwd", "a-b.match1rev", "a-c.match2fwd")):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        log = folder / f"{name}.phhs"
+        seats = ("lag", "call") if place < 2 else ("lag", "miniloki")
+        game = Match(players_of(list(seats)), 60, seed=place, duplicate=False, keep_hands=True)
+        write_log(play(game).hands, log)
+        logs.append(log)
+    build(logs, tmp_path / "all.db", plugins=default_plugins())
+    with Casebase.open(tmp_path / "all.db") as opened:
+        observed = observe(opened)
+        match = matches_of(opened, observed)
+        assert len(np.unique(match)) == 2
+        first = observed.hand <= 120
+        assert len(np.unique(match[first])) == len(np.unique(match[~first])) == 1
+        splits = list(splits_of(observed, "matches", 0, opened))
+        assert splits
+        for one in splits:
+            assert not set(match[one.known]) & set(match[one.tested])
+            assert not set(observed.player[one.known]) & set(observed.player[one.tested])
 
 
 def test_scores_are_those_of_their_definition() -> None:

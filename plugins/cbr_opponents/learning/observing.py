@@ -41,7 +41,7 @@ from cbr_opponents.abstraction import (
     last_to_raise,
     packed_strength,
 )
-from cbr_opponents.decision_features import FEATURES, decision_features
+from cbr_opponents.decision_features import decision_features
 from cbr_opponents.logged_hands import BATCH, logged_moves, replay_decisions
 from cbr_opponents.opponent_model import COLUMNS
 from cbr_opponents.profiles import (
@@ -50,13 +50,14 @@ from cbr_opponents.profiles import (
     SEEN,
     count_move,
     end_hand,
+    player_features,
     profile_features,
-    raiser_features,
+    situation_of,
     usual_counts,
 )
 
 #: Hands from which the usual rates of players are taken, before all others.
-_FIRST = 1_000
+_FIRST = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +201,7 @@ def _describe(tables: Any, terms: Any, done: Any, seen: Any, out: Any) -> None:
     profile = np.zeros((MOST_SEATS, PROFILE), np.uint8)
     fresh = np.zeros(MOST_SEATS, np.bool_)
     in_hand = np.zeros((MOST_SEATS, IN_HAND))
+    situation = np.empty(len(tables), np.int64)
     who = np.zeros(MOST_SEATS, np.int64)
     first = 0
     for i in range(len(tables)):
@@ -218,15 +220,15 @@ def _describe(tables: Any, terms: Any, done: Any, seen: Any, out: Any) -> None:
         if not fresh[seat]:
             who[seat], fresh[seat] = player[i], True
             profile_features(counts[player[i]], usual, profile[seat])
-        features[i, FEATURES : FEATURES + PROFILE] = profile[seat]
-        if raiser >= 0:
-            raiser_features(profile[raiser], features[i, FEATURES + PROFILE :])
+        situation[i] = situation_of(r, features[i])
+        player_features(profile, seat, raiser, situation[i], features[i])
         free[0, i] = to_call(r) > 0
         free[1, i] = raise_limits(r, terms[i])[1] > 0
         if i + 1 == len(tables) or tables[i + 1, MOVES] == 0:
             for j in range(first, i + 1):
                 at = tables[j, ACTOR]
-                count_move(counts[player[j]], in_hand[at], tables[j], kind[j], size[j])
+                mine = counts[player[j]]
+                count_move(mine, in_hand[at], tables[j], situation[j], kind[j], size[j])
             for at in range(MOST_SEATS):
                 if fresh[at]:
                     end_hand(counts[who[at]], in_hand[at], 1.0)

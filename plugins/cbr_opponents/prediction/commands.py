@@ -22,7 +22,8 @@ _Split = Annotated[
     str,
     typer.Option(
         help="players: fit to four fifths of the players, test on the others; time: test on the "
-        "last fifth of the hands; leave-player-out: test on each player in turn.",
+        "last fifth of the hands; leave-player-out: test on each player in turn; matches: the "
+        "same, on a fifth of the matches (by the last number of a file's name), fit to the rest.",
     ),
 ]
 _Against = Annotated[

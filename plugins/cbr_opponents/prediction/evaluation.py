@@ -56,7 +56,8 @@ class Gain(NamedTuple):
 @dataclass
 class Prediction:
     """How well a model predicts: `public` without the cards and `with_cards` where they are known;
-    by player, by situation and by hands seen (public); the sizes of raises; and the cards shown.
+    by player, by situation and by hands seen (public), by player with cards (`players_known`); the
+    sizes of raises; and the cards shown.
     `scored` are the single decisions without cards, and `seen` [n] the class of hands seen before
     each. `against` is the gain over other models, `gains` the same by hands seen."""
 
@@ -66,6 +67,7 @@ class Prediction:
     public: Figures
     with_cards: Figures | None
     players: list[Group]
+    players_known: list[Group]
     situations: list[Group]
     curve: list[Group]
     sizes: Figures | None
@@ -102,7 +104,7 @@ def evaluate(
     looked at."""
     make = model_maker(model)
     parts, shown = [], []
-    for one in splits_of(observed, split, seed):
+    for one in splits_of(observed, split, seed, base):
         fitted = make(observed.take(one.known))
         _verify_apart(fitted, base)
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
@@ -177,10 +179,11 @@ def _prediction(
     ours = scored(of("public"), observed.kind, cluster)
     theirs = scored(of("baseline"), observed.kind, cluster)
     known = observed.known
-    with_cards = None
+    with_cards, players_known = None, []
     if known.any():
         both = scored(of("with_cards")[known], observed.kind[known], cluster[known])
         with_cards = figures(both, theirs.take(known))
+        players_known = _players(observed.take(known), both, theirs.take(known))
     sizes = None
     if observed.moves > RAISE + 1 and len(of("size")):
         size, of_whom = of("size"), of("size_cluster")
@@ -207,6 +210,7 @@ def _prediction(
         figures(ours, theirs),
         with_cards,
         _players(observed, ours, theirs),
+        players_known,
         groups(situation, named),
         groups(curve, _spans()),
         sizes,
@@ -277,10 +281,14 @@ def compare(one: Prediction, other: Prediction) -> None:
 
 def as_json(found: Prediction) -> dict[str, Any]:
     """The figures for scripts."""
+    known = {name: _figures(of) for name, of in found.players_known}
     return {
         "model": found.model,
         "split": found.split,
-        "rows": [{"player": name, **_figures(of)} for name, of in found.players],
+        "rows": [
+            {"player": name, **_figures(of), "with_cards": known.get(name)}
+            for name, of in found.players
+        ],
         "all": {
             **_figures(found.public),
             "with_cards": None if found.with_cards is None else _figures(found.with_cards),

@@ -19,11 +19,10 @@ from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.strength import hand_number
 from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, FOLD, HOLE, MOST_SEATS, MOVES, STREET
-from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import Observed
 from cbr_opponents.logged_hands import BATCH, logged_moves, replay_decisions
 from cbr_opponents.opponent_model import OpponentModel, workspace
-from cbr_opponents.profiles import PROFILE
+from cbr_opponents.profiles import profiles_of_decisions
 from cbr_opponents.ranges import board_hands, fill_board, update_range
 
 _COUNT = len(HANDS)
@@ -93,9 +92,10 @@ class _Hands(NamedTuple):
         return cls(*np.unique(observed.hand, return_index=True))
 
     def profiles(self, observed: Observed, hand: Ints, step: Ints) -> NDArray[np.uint8]:
-        """The profile [n, PROFILE] of the player at decisions given by hand and step."""
+        """Profiles [n, PROFILE] of the player at decisions given by hand and step."""
         at = self.first[np.searchsorted(self.number, hand)] + step
-        return np.ascontiguousarray(observed.features[at, FEATURES : FEATURES + PROFILE])
+        profiles: NDArray[np.uint8] = profiles_of_decisions(observed.features[at])
+        return profiles
 
 
 @njit

@@ -53,9 +53,9 @@ def opponents(file: _File, most: _Most = 50, json: Json = False) -> None:
 def _figures(name: str, game: str, one: Opponent) -> dict[str, Any]:
     """The rates of a player; None where there was no chance to do so."""
     from cbr_holdem.table import FOLD, RAISE
-    from cbr_opponents.profiles import S_ENTERED, S_HANDS, S_MOVES, S_RAISED
+    from cbr_opponents.profiles import S_ENTERED, S_HANDS, S_RAISED, moves_seen
 
-    moves = one.seen[S_MOVES:S_ENTERED].reshape(4, 2, 3)
+    moves = moves_seen(one.seen)
     hands, faced = float(one.seen[S_HANDS]), float(moves[:, 1].sum())
 
     def share(part: float, whole: float) -> float | None:

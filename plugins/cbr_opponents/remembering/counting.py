@@ -39,12 +39,14 @@ from cbr_holdem.table import (
 from cbr_opponents.abstraction import (
     CLASSES,
     CONTEXTS,
-    context,
+    context_given_raiser,
     hand_class,
+    last_to_raise,
     move_of,
     packed_strength,
 )
-from cbr_opponents.profiles import IN_HAND, SEEN, count_move, end_hand
+from cbr_opponents.decision_features import FEATURES, decision_features
+from cbr_opponents.profiles import IN_HAND, SEEN, count_move, end_hand, situation_of
 
 
 class Counts(NamedTuple):
@@ -86,6 +88,7 @@ def _count(
     in_hand = np.zeros((MOST_SEATS, IN_HAND))
     acted = np.zeros(MOST_SEATS, np.bool_)
     hole, board, ranks = np.empty(2, np.uint8), np.empty(5, np.uint8), np.empty(3, np.int64)
+    features = np.zeros(FEATURES, np.uint8)
     number = 0
     for i in range(len(tables)):
         end = tables[i]
@@ -99,14 +102,17 @@ def _count(
             player = who[i, seat]
             if player >= 0:
                 size = size_of(r, terms, amount) if kind == RAISE else np.int64(0)
-                count_move(counts.seen[player], in_hand[seat], r, kind, float(size))
+                raiser = last_to_raise(r)
+                decision_features(r, terms, raiser, np.int64(-1), features)
+                situation = situation_of(r, features)
+                count_move(counts.seen[player], in_hand[seat], r, situation, kind, float(size))
                 acted[seat] = True
                 if _is_shown(end, seat):
                     street = r[STREET]
                     hole[0], hole[1] = end[HOLE + 2 * seat], end[HOLE + 2 * seat + 1]
                     strength = packed_strength(hole, board, BOARD_CARDS[street], ranks)
-                    cell = (street * CONTEXTS + context(r, terms)) * CLASSES
-                    cell = (cell + hand_class(street, strength)) * moves
+                    cell = street * CONTEXTS + context_given_raiser(r, terms, raiser)
+                    cell = (cell * CLASSES + hand_class(street, strength)) * moves
                     shown.player[number] = player
                     shown.cell[number] = cell + move_of(r, terms, kind, amount, moves)
                     shown.hands[number] = counts.hands[player] + 1
