@@ -44,7 +44,10 @@ from .player_models import normalised as normalised
 from .player_models import player_model as player_model
 from .player_models import with_hands as with_hands
 from .profiles import PROFILE as PROFILE
+from .profiles import SEEN as SEEN
+from .profiles import profile_features as profile_features
 from .ranges import FLOOR as FLOOR
+from .ranges import BoardHands as BoardHands
 from .ranges import board_hands as board_hands
 from .ranges import fill_board as fill_board
 from .ranges import ranges_of as ranges_of
