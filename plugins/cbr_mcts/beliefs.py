@@ -41,8 +41,8 @@ from cbr_holdem.table import (
     raise_limits,
     unpacked,
 )
-from cbr_opponents import board_hands, fill_board, move_of, update_range
 from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene
+from cbr_opponents import fill_board, move_of, update_range
 
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
 

@@ -12,11 +12,11 @@ from cbr.spec import unnest
 from cbr.typing import Flags
 from cbr_holdem.situation import SIZES
 from cbr_holdem.table import RAISE
-from cbr_opponents import RAISE_SIZES
 from cbr_mcts.rules import BackupRule, SelectionRule, rule_named
 from cbr_mcts.search import SCALES, Settings
 from cbr_mcts.simulation import PLAYOUTS, SELVES
 from cbr_mcts.tree import BOARDS, bytes_of_node
+from cbr_opponents import RAISE_SIZES
 
 #: Ways to choose the move in the end, what opponents do in the tree, and what of a new node's.
 CHOICES = ("value", "visits", "softmax")

@@ -24,7 +24,6 @@ from cbr_holdem.table import (
     CALL,
     FOLD,
     FOLDED,
-    HOLE,
     LIMIT,
     PAID,
     PARTS,
@@ -36,24 +35,24 @@ from cbr_holdem.table import (
     pot_of,
     settle,
 )
-from cbr_opponents import actor_strength, legal_moves, play_move
 from cbr_mcts.beliefs import believe, copy_profiles
 from cbr_mcts.simulation import (
     BY_MODEL,
     DEBTORS_LEAVE,
     WRONG_RULE,
-    Belief,
     Scene,
     chances_at,
     copy_table,
     deal_hidden,
     deal_own,
+    drawn_move,
     play_by_model,
-    sampled_move,
+    play_drawn,
     show_down,
     strength_of_actor,
 )
 from cbr_mcts.tree import NO_NODE, Tree, add_node, child_of, clear, variance_of
+from cbr_opponents import actor_strength, legal_moves
 
 #: How rewards are scaled for the rules, by number.
 SCALES = ("spread", "pot", "none")
@@ -224,9 +223,9 @@ def _iterate(
     state = deal_hidden(r, own, belief, scene, key(state, deal, 0, 0))
     length, node, street, fresh = 0, np.int64(0), r[STREET], False
     while True:
+        move = play_drawn(r, terms, players.sizes, move)
         path[0, length], path[1, length] = node, move
         length += 1
-        play_move(r, terms, players.sizes, move)
         if r[ACTOR] < 0 or fresh:
             break
         code = np.int64(0)
@@ -409,7 +408,7 @@ def _their_move(
     r = scene.row
     if settings.trust == 1.0 or unit(mixed(state)) < settings.trust:
         reads, models = settings.reads_hands, players.models
-        return sampled_move(r, terms, players.sizes, reads, models, scene, state)
+        return drawn_move(r, terms, reads, models, scene, state)
     legal, all_visits = tree.legal[node], tree.count[node]
     if all_visits < settings.random_visits:
         return _random_legal(legal, state)
@@ -485,8 +484,7 @@ def _set_prior(chances: Any, players: Players, legal: Any, prior: Any) -> None:
 
 @njit(allocates=False)
 def _code_of(r: Any, board: Any, scene: Scene) -> Any:
-    """What we see at our first turn after new cards, as a number above 0; 0 if boards do not count.
-    """
+    """What we see at our first turn after new cards, as a number above 0; 0 if boards do not count."""
     if board == 0:
         return np.int64(0)
     if board == 1:

@@ -13,6 +13,7 @@ import numpy as np
 from cbr.jit import njit
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
+from cbr_holdem.situation import raised_to
 from cbr_holdem.strength import hand_number
 from cbr_holdem.table import (
     ACTOR,
@@ -23,6 +24,7 @@ from cbr_holdem.table import (
     FOLDED,
     HISTORY,
     HOLE,
+    LIMIT,
     MOST_SEATS,
     MOVES,
     RAISE,
@@ -30,6 +32,7 @@ from cbr_holdem.table import (
     STREET,
     WIDTH,
     act,
+    raise_limits,
     to_call,
 )
 from cbr_opponents import (
@@ -38,8 +41,7 @@ from cbr_opponents import (
     actor_strength,
     board_hands,
     move_chances,
-    play_move,
-    played_as,
+    move_of,
     sample_move,
 )
 
@@ -221,9 +223,7 @@ def strength_of_actor(r: Any, reads_hands: Any, scene: Scene) -> Any:
 
 
 @njit(allocates=False)
-def chances_at(
-    r: Any, terms: Any, strength: Any, which: Any, models: Any, scene: Scene
-) -> None:
+def chances_at(r: Any, terms: Any, strength: Any, which: Any, models: Any, scene: Scene) -> None:
     """The chances of the actor's moves by a model, into `scene.space.chances`. Where they are no
     chances, fold, call and raise are equally likely, and a fault is counted."""
     chances = scene.space.chances
@@ -248,14 +248,30 @@ def uniform_chances(r: Any, chances: Any) -> None:
 
 
 @njit(inline="always")
-def sampled_move(
-    r: Any, terms: Any, sizes: Any, reads_hands: Any, models: Any, scene: Scene, state: Any
-) -> Any:
-    """The move of the actor that its model draws, as it is observed."""
+def drawn_move(r: Any, terms: Any, reads_hands: Any, models: Any, scene: Scene, state: Any) -> Any:
+    """The move that the actor's model draws; it may be a raise where none is legal."""
     strength = strength_of_actor(r, reads_hands, scene)
     chances_at(r, terms, strength, scene.which[r[ACTOR]], models, scene)
-    move = sample_move(scene.space.chances, unit(state))
-    return played_as(r, terms, sizes, move) if move >= RAISE else move
+    return sample_move(scene.space.chances, unit(state))
+
+
+@njit(allocates=False)
+def play_drawn(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
+    """Play a drawn move as `play_move` does, and return the move as which it is observed."""
+    if move < RAISE:
+        act(r, terms, move, 0)
+        return move
+    least, most = raise_limits(r, terms)
+    if most == 0:
+        act(r, terms, CALL, 0)
+        return np.int64(CALL)
+    if terms[LIMIT]:
+        act(r, terms, RAISE, least)
+        return move
+    amount = raised_to(r, least, most, sizes[move - RAISE])
+    observed = move_of(r, terms, RAISE, amount, RAISE + len(sizes))
+    act(r, terms, RAISE, amount)
+    return observed
 
 
 @njit(inline="always")
@@ -273,11 +289,10 @@ def play_by_model(
     the random state."""
     while r[ACTOR] >= 0:
         state = step(state)
-        if r[ACTOR] == caller:
-            act(r, terms, CALL, 0)
-        else:
-            move = sampled_move(r, terms, sizes, reads_hands, models, scene, state)
-            play_move(r, terms, sizes, move)
+        move = np.int64(CALL)
+        if r[ACTOR] != caller:
+            move = drawn_move(r, terms, reads_hands, models, scene, state)
+        play_drawn(r, terms, sizes, move)
     return state
 
 
