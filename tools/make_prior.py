@@ -5,7 +5,7 @@
 
 Bots of all kinds, in all their styles, meet at tables of 2 to 9 seats. Everybody is a stranger in
 each match, under a new name, so that the models learn how much a few hands tell about a player.
-Figures of a match against a bot need a model made without it: `mcts?model=file:DIR/prior_limit.npz`.
+Figures of a match against a bot need a model made without it: `mcts?model=file:DIR/prior_X.npz`.
 """
 
 from __future__ import annotations

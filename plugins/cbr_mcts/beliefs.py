@@ -68,7 +68,7 @@ def believe(
             for h in range(COUNT):
                 weights[m, seat, h] = 1.0
     chances = prior.copy()
-    if reads_hands:
+    if reads_hands or many > 1:
         _replay(end, terms, sizes, models, belief, scene, chances, before, state)
     else:
         fill_board(_board_of(end), BOARD_CARDS[end[STREET]], belief.hands)

@@ -29,7 +29,7 @@ from cbr_mcts.simulation import (
     new_scene,
 )
 from cbr_mcts.tree import new_tree
-from cbr_opponents import PROFILE, RAISE_SIZES, workspace
+from cbr_opponents import PROFILE, RAISE_SIZES, uniform_arrays, workspace
 
 #: Iterations in one call of compiled code, which cannot be interrupted.
 _AT_ONCE = 100_000
@@ -111,6 +111,22 @@ class SearchBot(SearchOptions, Wrapper):
         return found
 
     def _search_some(self, engine: Engine, roots: Roots, found: Found) -> None:
+        try:
+            self._search_timed(engine, roots, found)
+        except ZeroDivisionError:  # a model gave no chance to any move
+            if len(roots.rows) > 1:
+                for at in range(len(roots.rows)):
+                    one = slice(at, at + 1)
+                    part = Roots(*(x if x is roots.terms else x[one] for x in roots))
+                    self._search_some(engine, part, Found(*(x[one] for x in found)))
+                return
+            uniform = uniform_arrays(found.visits.shape[1])
+            players = engine.players._replace(models=tuple(uniform for _ in engine.models))
+            self._search_timed(engine._replace(players=players), roots, found)
+            found.faults[0, WRONG_CHANCES] += 1
+
+    def _search_timed(self, engine: Engine, roots: Roots, found: Found) -> None:
+        """Search by iterations, or until the time is over."""
         _models, players, settings, work = engine
         if not self.ms:
             search_all(roots, settings, players, work, self.iterations, True, found)
@@ -148,6 +164,10 @@ class SearchBot(SearchOptions, Wrapper):
         from cbr_mcts.explanation import explain_decision
 
         return explain_decision(self, situations, memory)
+
+    def work_of(self, game: Game) -> Any:
+        """The tree, beliefs and scene of the last decision in a kind of game."""
+        return self._engine(game).work
 
     # --- parts ------------------------------------------------------------------------------------
 

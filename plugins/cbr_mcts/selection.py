@@ -7,7 +7,7 @@ import math
 from cbr_mcts.rules import selection_rule
 
 
-@selection_rule("ucb1", c=1.0)
+@selection_rule("ucb1", c=2.0)
 def ucb1(
     value: float, variance: float, visits: float, all_visits: float, prior: float, c: float
 ) -> float:
@@ -17,7 +17,7 @@ def ucb1(
     return value + c * math.sqrt(math.log(all_visits) / visits)
 
 
-@selection_rule("ucb1-tuned", c=1.0)
+@selection_rule("ucb1-tuned", c=2.0)
 def ucb1_tuned(
     value: float, variance: float, visits: float, all_visits: float, prior: float, c: float
 ) -> float:

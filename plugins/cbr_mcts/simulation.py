@@ -71,11 +71,12 @@ class Belief(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """Arrays of a search that are used again for each iteration: the table `row` [WIDTH] and the
-    one with other cards of our own, `other`; the model drawn for each seat, `which` [10]; `profiles`
-    uint8 [M, 10, PROFILE] of the players; `space` of the models; `taken` [53] cards; the nodes and
-    moves of the iteration, `path` [2, 256]; `faults` [FAULTS]; working space `legal`, `values` and
-    `errors` [moves]."""
+    """Arrays of a search that are used again for each iteration.
+
+    The table `row` [WIDTH] and the one with other cards of our own, `other`; the model drawn for
+    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players; `space` of the
+    models; `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults`
+    [FAULTS]; working space `legal`, `values` and `errors` [moves]."""
 
     row: Any
     other: Any
