@@ -55,7 +55,7 @@ class BotOptions:
         if self.style not in STYLES:
             raise NoSuchName("style of cbr", self.style, STYLES)
         if self.search:
-            raise BadValue(f"search={self.search} is for a bot by its spec: cbr:FILE.db?search=1000")
+            raise BadValue(f"search={self.search} is part of a spec: cbr:FILE.db?search=1000")
         has_threshold = self.threshold != UNSET
         if has_threshold and self.policy:
             raise BadValue("threshold is a part of policy; give one of them")

@@ -209,7 +209,8 @@ class SearchBot(SearchOptions, Wrapper):
         size = np.zeros(situations.count, np.int64)
         if moves > RAISE + 1:
             amounts = [situations.raised_by(share) for share in RAISE_SIZES["nolimit"]]
-            to = np.maximum(given.to, situations.raise_from)
+            to = situations.raise_from if given.to is None else given.to
+            to = np.maximum(to, situations.raise_from)
             size = np.abs(np.stack(amounts, axis=1) - to[:, None]).argmin(axis=1)
         prior[np.arange(len(prior)), RAISE + size] = shares[:, RAISE]
         return prior
@@ -233,8 +234,9 @@ class SearchBot(SearchOptions, Wrapper):
 
 def new_found(count: int, moves: int) -> Found:
     """Arrays for the results of so many roots."""
-    per_move = [np.zeros((count, moves)) for _ in range(3)]
-    return Found(*per_move, np.zeros(count, np.int64), np.zeros((count, FAULTS), np.int64))
+    per_move: list[Any] = [np.zeros((count, moves)) for _ in range(3)]
+    nodes, faults = np.zeros(count, np.int64), np.zeros((count, FAULTS), np.int64)
+    return Found._make([*per_move, nodes, faults])
 
 
 def _drawn_size(shares: Floats, uniform: Floats) -> Ints:

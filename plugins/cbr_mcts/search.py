@@ -136,11 +136,11 @@ def search_all(
 ) -> None:
     """Search from each root; `work` are a tree, a belief and a scene. A search of one root goes on
     with the tree as it is unless it `begins`."""
-    tree, belief, scene = work
+    faults = work[2].faults
     for i in range(len(roots.rows)):
         if begins:
-            for kind in range(len(scene.faults)):
-                scene.faults[kind] = 0
+            for kind in range(len(faults)):
+                faults[kind] = 0
             _begin_root(i, roots, settings, players, work)
         _go_on(roots.rows[i], roots.terms, settings, players, roots.states[i], work, iterations)
         _write_result(i, work, found)
@@ -174,7 +174,7 @@ def _go_on(
     r: Any, terms: Any, settings: Settings, players: Players, state: Any, work: Any, count: Any
 ) -> None:
     """Make so many further iterations."""
-    tree, belief, scene = work
+    tree = work[0]
     scale = _first_scale(r, terms)
     done = np.int64(tree.count[0])
     for i in range(done, done + count):
@@ -253,7 +253,7 @@ def _finish(
     root: Any, terms: Any, settings: Settings, players: Players, state: Any, length: Any, work: Any
 ) -> None:
     """Play the hand out and back its rewards up."""
-    tree, belief, scene = work
+    _tree, belief, scene = work
     r, own = scene.row, root[ACTOR]
     second = settings.trust < 1.0
     if second:
@@ -471,7 +471,7 @@ def _set_prior(chances: Any, players: Players, legal: Any, prior: Any) -> None:
     for move in range(len(legal)):
         nearest, apart = np.int64(CALL), len(legal)
         if move < RAISE:
-            nearest = move if legal[move] else np.int64(CALL)
+            nearest = np.int64(move if legal[move] else CALL)
         else:
             for other in range(RAISE, len(legal)):
                 if legal[other] and abs(other - move) < apart:
@@ -484,7 +484,7 @@ def _set_prior(chances: Any, players: Players, legal: Any, prior: Any) -> None:
 
 @njit(allocates=False)
 def _code_of(r: Any, board: Any, scene: Scene) -> Any:
-    """What we see at our first turn after new cards, as a number above 0; 0 if boards do not count."""
+    """What we see at our first turn after new cards, above 0; 0 if boards do not count."""
     if board == 0:
         return np.int64(0)
     if board == 1:

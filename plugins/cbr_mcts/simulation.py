@@ -142,7 +142,8 @@ def _draw(sums: Any, uniform: Any) -> Any:
 @njit(allocates=False)
 def _deal_hand(r: Any, seat: Any, sums: Any, state: Any, taken: Any) -> Any:
     """Draw a hand of free cards for a seat by cumulative sums [1326]; returns the random state."""
-    one, two = np.int64(DECK), np.int64(DECK)
+    one: Any = np.int64(DECK)
+    two: Any = np.int64(DECK)
     for _ in range(_TRIES if sums[COUNT - 1] > 0.0 else 0):
         state = step(state)
         h = _draw(sums, unit(state))

@@ -54,15 +54,11 @@ def bytes_of_node(moves: int) -> int:
 def new_tree(nodes: int, moves: int) -> Tree:
     """An empty tree with room for so many nodes."""
     slots = 1 << max(4, (2 * nodes - 1).bit_length())
-    whole = [np.empty(nodes, np.int64) for _ in range(5)]
-    per_move = [np.empty((nodes, moves)) for _ in range(6)]
-    return Tree(
-        np.zeros(1, np.int64),
-        *whole,
-        *(np.empty(nodes) for _ in range(2)),
-        *per_move,
-        np.full(slots, NO_NODE, np.int32),
-    )
+    whole: list[Any] = [np.empty(nodes, np.int64) for _ in range(5)]
+    numbers: list[Any] = [np.empty(nodes) for _ in range(2)]
+    per_move: list[Any] = [np.empty((nodes, moves)) for _ in range(6)]
+    size, found = np.zeros(1, np.int64), np.full(slots, NO_NODE, np.int32)
+    return Tree._make([size, *whole, *numbers, *per_move, found])
 
 
 @njit(allocates=False)

@@ -116,6 +116,4 @@ def _play_outs(
     for i in range(iterations):
         copy_table(root, r)
         state = deal_hidden(r, root[ACTOR], belief, scene, key(np.uint64(1), i, 0, 0))
-        play_by_model(
-            r, terms, players.sizes, np.int64(-1), reads, players.models, scene, state
-        )
+        play_by_model(r, terms, players.sizes, np.int64(-1), reads, players.models, scene, state)

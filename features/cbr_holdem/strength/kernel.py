@@ -353,7 +353,8 @@ def count_now(hole: Any, board: Any, out: Any) -> None:
         left -= np.int64(1) << 4 * np.int64(card >> 2)
     for card in hole:
         left -= np.int64(1) << 4 * np.int64(card >> 2)
-    suit, held, mask, flushing = -1, 0, 0, 0
+    suit, mask, flushing = -1, 0, 0
+    held: Any = 0
     for one in range(4):
         if suits >> 4 * one & 15 >= 3:
             suit, held = one, suits >> 4 * one & 15
