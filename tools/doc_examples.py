@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 _DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", _DOCS / "tutorial.md", *sorted((_DOCS / "how-to").glob("*.md"))]
 #: Files of the project that examples name.
-_SHIPPED = ("sample.phhs", "demo.phhs.xz", "demo.npz", "demo.weights.json")
+_SHIPPED = ("sample.phhs", "open-hand.phh", "demo.phhs.xz", "demo.npz", "demo.weights.json")
 _BLOCK = re.compile(r"^```(?P<kind>sh|python|text)\n(?P<body>.*?)^```$", re.M | re.S)
 _WIDTH = "100"
 

@@ -17,7 +17,8 @@ HEAD = """\
 This page is made from `--help` by `make docs`; a test fails when it is out of date. The exit code
 of every command is 0 (success), 1 (`check` or `plugins` found a problem, or an internal error), 2
 (bad input, explained by one sentence on stderr) or 130 (interrupted). With `--json`, stdout has one
-JSON document and nothing else; notes, warnings and errors go to stderr.
+JSON document and nothing else (`cbr ask`: one in each line); notes, warnings and errors go to
+stderr.
 """
 
 

@@ -120,10 +120,10 @@ def to_stderr(sentence: str) -> None:
     print(printable(sentence), file=sys.stderr)
 
 
-def emit(document: Any) -> None:
-    """Print the result as one JSON document."""
+def emit(document: Any, *, line: bool = False) -> None:
+    """Print the result as one JSON document; as one `line` where there are several results."""
     plain = dataclasses.asdict(document) if dataclasses.is_dataclass(document) else document  # type: ignore[arg-type]
-    text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain, indent=None if line else 2, ensure_ascii=False, allow_nan=False)
     # JSON has escapes of its own, which a reader turns back.
     if not text.replace("\n", "").isprintable():
         text = "".join(_json_escape(s) if category(s) in _UNPRINTABLE else s for s in text)

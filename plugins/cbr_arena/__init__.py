@@ -14,6 +14,8 @@ A bot is a class with one method, `act`. The short form takes one view and retur
 The fast form takes a batch of decisions and returns as many actions: see `Bot`. The modules:
 
     bots         the two forms of a bot; `hookspecs` is the hook by which plugins add bots
+    analysis     what a bot knows of one decision
+    advice       what a bot would do in a hand in progress; `advice_text` and `advice_plots` show it
     chance       random numbers for bots, by deal, seat and decision
     guests       bots that are not our own: what they are given
     views        the short form of a bot, wrapped for many tables
@@ -31,7 +33,7 @@ The fast form takes a batch of decisions and returns as many actions: see `Bot`.
     results      winnings with their intervals; `report` and `plots` show them
     records      hands of a match as texts; `logs` writes them to files
     acpc/        the protocol of the Annual Computer Poker Competition
-    commands     `cbr match` and `cbr bots`
+    commands     `cbr match` and `cbr bots`; `ask_command` is `cbr ask`
 
 Every command loads this module, so it imports nothing heavy.
 """

@@ -1,6 +1,14 @@
 from .adjust import factors_of_luck as factors_of_luck
 from .adjust import verify_adjustment as verify_adjustment
 from .adjust import without_luck as without_luck
+from .advice import Advice as Advice
+from .advice import Choice as Choice
+from .advice import advice_of as advice_of
+from .advice import advise as advise
+from .advice_plots import draw_advice as draw_advice
+from .advice_text import advice_lines as advice_lines
+from .analysis import Analysis as Analysis
+from .analysis import analyse as analyse
 from .asked_once import once as once
 from .asking import Answer as Answer
 from .asking import ask as ask

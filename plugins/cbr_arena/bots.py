@@ -65,14 +65,15 @@ class Bot(Protocol):
     tables as its seat saw them at the end [n, WIDTH] and its seats [n].
 
     Four members are optional. `figures.take()` returns a `Figure` by name and resets them; matches
-    add them up and show them. `explain(situations, memory) -> str` explains the action in one
-    situation (a batch of 1, as in `act`) in lines of at most 76 characters, which `cbr play` shows;
-    it changes nothing and need not reveal the bot's cards. `doubts(seats) -> str` is a warning if
-    the bot is not made for a table of this size. `recall(opponents, names, memory)` is called when
-    sessions begin, if there is something to recall (`--remember`): `opponents` is what was seen of
-    players in earlier matches (`cbr_opponents.remembering.OpponentMemory`), `names` are those of
-    the players in the order of seats from its own on, and `memory` is its empty memory, [sessions].
-    That order is the same in all hands of a session.
+    add them up and show them. `explain(situations, memory, chance)` explains the action in one
+    situation: it gets what `act` got there (a batch of 1), and returns an `Analysis`, or only its
+    text, which `cbr ask` and `cbr play` show; it changes nothing and need not reveal the bot's
+    cards. `doubts(seats) -> str` is a warning if the bot is not made for a table of this size.
+    `recall(opponents, names, memory)` is called when sessions begin, if there is something to
+    recall (`--remember`): `opponents` is what was seen of players in earlier matches
+    (`cbr_opponents.remembering.OpponentMemory`), `names` are those of the players in the order of
+    seats from its own on, and `memory` is its empty memory, [sessions]. That order is the same in
+    all hands of a session.
     """
 
     memory: np.dtype[Any] | None

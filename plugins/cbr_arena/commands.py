@@ -94,6 +94,7 @@ _MOST_HANDS = 1_000_000_000
 
 def add(app: typer.Typer) -> None:
     from cbr_arena.acpc.commands import add as add_acpc
+    from cbr_arena.ask_command import add as add_ask
 
     app.command(
         "match",
@@ -101,6 +102,7 @@ def add(app: typer.Typer) -> None:
         "cbr match theirs.py:shy lag --bot-timeout 10",
     )(match)
     app.command("bots", epilog="Example: cbr bots --json")(bots)
+    add_ask(app)
     add_acpc(app)
 
 

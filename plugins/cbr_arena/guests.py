@@ -71,10 +71,12 @@ class Guest(Wrapper):
         if name not in _OPTIONAL:
             raise AttributeError(f"a guest has no {name!r}")
         found = getattr(self._bot, name)
+        if name == "explain":
+            return partial(_explain, found)
         return partial(_remember, found) if name == "remember" else found
 
     def act(self, situations: Pending, memory: Any, chance: Any) -> Any:
-        numbers = chance if type(chance) is Numbers else chance.for_guests()
+        numbers = _numbers(chance)
         if isinstance(self._bot, Views):  # which makes views of its own
             return self._bot.act(situations, memory, numbers)
         return self._bot.act(shown(situations), memory, numbers)
@@ -98,3 +100,12 @@ class Guest(Wrapper):
 
 def _remember(remember: Any, tables: Ints, seats: Ints, memory: NDArray[Any]) -> None:
     remember(frozen(tables), frozen(seats), memory)
+
+
+def _explain(explain: Any, situations: Pending, memory: Any, chance: Any) -> Any:
+    return explain(shown(situations), memory, _numbers(chance))
+
+
+def _numbers(chance: Any) -> Numbers:
+    found: Numbers = chance if type(chance) is Numbers else chance.for_guests()
+    return found

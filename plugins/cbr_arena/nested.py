@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from cbr import BadValue
 from cbr.plugging import one_line
 from cbr.typing import Flags, Floats, Ints
+from cbr_arena.analysis import Analysis, analysis_of
 from cbr_arena.asking import NOT_LEGAL
 from cbr_arena.bots import (
     FOLD,
@@ -175,11 +177,18 @@ class Nested(Wrapper):
             return self._explain
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
-    def _explain(self, situations: Any, memory: Any) -> str:
+    def _explain(self, situations: Any, memory: Any, chance: Any) -> Analysis:
         number = int(self.turn(memory, 1)[0])
         one, mine = self.inner[number], self._recalled(number, memory, np.zeros(1, np.int64))
-        says = str(one.bot.explain(situations, mine)) if hasattr(one.bot, "explain") else ""
-        return "\n".join(filter(None, [textwrap.shorten(f"as {one.spec}", _WIDTH), says]))
+        told: Any = ""
+        if hasattr(one.bot, "explain"):
+            told = one.bot.explain(situations, mine, chance)
+        found = analysis_of(told)
+        shares = found.shares
+        if shares is not None and (self.changed(situations, shares.copy()) != shares).any():
+            found = found.without_actions()  # which are not this bot's
+        text = [textwrap.shorten(f"as {one.spec}", _WIDTH), found.why]
+        return replace(found, why="\n".join(filter(None, text)))
 
     # --- the memories of the bots inside ----------------------------------------------------------
 

@@ -25,14 +25,14 @@ from cbr.plugging import default_plugins
 from cbr.spec import Spec
 from cbr.store import case_types_of, verify_solutions
 from cbr.typing import Flags, Ints
-from cbr_arena import Chance, Triples
+from cbr_arena import Analysis, Chance, Triples
 from cbr_casper.acting import Part, act_by_parts, size_draws
 from cbr_casper.figures import Figures
 from cbr_casper.options import EMPTY, BotOptions
 from cbr_casper.retention.beginner import Beginner
 from cbr_casper.retention.combined_retrieval import RetainingStreet
 from cbr_casper.retention.session_cases import TICKET, Retention, Session
-from cbr_casper.solutions import legal, moves_of_solutions
+from cbr_casper.solutions import actions_of, legal, moves_of_solutions
 from cbr_casper.streets import ActionChances, Street, TableBelief
 from cbr_casper.values.table_models import TableModels
 from cbr_casper.values.value_reuse import temperature_of
@@ -177,24 +177,33 @@ class CaseBot(BotOptions):
         if self.retention is not None:
             self.retention.remember(tables, seats, memory)
 
-    def explain(self, situations: Pending, memory: Any) -> str:
+    def explain(self, situations: Pending, memory: Any, chance: Chance) -> Analysis:
         """The explanation of its decision in one situation."""
-        from cbr_casper.explanation import explain_decision
+        from cbr_casper.explanation import explain_decision, values_of
 
-        street, session_says = self.streets[int(situations.place[0, 0])], ""
-        allowed, sessions = legal(situations, street.solutions), list[Session]()
+        street = self.streets[int(situations.place[0, 0])]
+        allowed, sessions, why = legal(situations, street.solutions), list[Session](), []
         if self.retention is not None and memory is not None:
             sessions = self.retention.sessions(memory.copy(), situations.game)
-            session_says = street.explain_in(sessions[0], situations, allowed)
-        if isinstance(street, Beginner):
-            return session_says
+            why.append(street.explain_in(sessions[0], situations, allowed))
         decided = _decide(street, situations, allowed, sessions)
-        belief, table_says = self._belief(situations, memory, street), ""
-        if belief is not None and self.table_models is not None:
-            decided = decided.adapted_to(belief)
-            table_says = self.table_models.describe(belief.posterior[0])
-        text = explain_decision(street, decided, allowed[0], belief, table_says)
-        return "\n".join(filter(None, [text, session_says]))
+        values = np.full(len(street.solutions), np.nan)
+        if not isinstance(street, Beginner):
+            belief, table_says = self._belief(situations, memory, street), ""
+            if belief is not None and self.table_models is not None:
+                decided = decided.adapted_to(belief)
+                table_says = self.table_models.describe(belief.posterior[0])
+            values = values_of(decided, belief)
+            why = [explain_decision(street, decided, allowed[0], belief, table_says), *why]
+        kind, to = actions_of(street.solutions, situations)
+        legal_here = allowed[0]
+        return Analysis(
+            why="\n".join(filter(None, why)),
+            kind=kind[legal_here],
+            to=to[legal_here],
+            chance=decided.chances[0, legal_here],
+            value=values[legal_here],
+        )
 
 
 def _decide(street: Any, situations: Pending, allowed: Flags, sessions: list[Session]) -> Any:

@@ -65,6 +65,14 @@ def explain_decision(
     )
 
 
+def values_of(decided: CaseChances, belief: TableBelief | None) -> NDArray[np.float64]:
+    """The values of solutions in one decision [solutions]: at the table where there is a belief
+    about it, else those of the cases; NaN where unknown."""
+    values = decided.retrieved[0].mean_value()
+    here = _values_at(belief, values, decided.valued)
+    return np.where(np.isnan(here), values, here)
+
+
 def _values_at(
     belief: TableBelief | None, values: NDArray[np.float64], valued: NDArray[np.float64]
 ) -> NDArray[np.float64]:

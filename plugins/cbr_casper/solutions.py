@@ -55,6 +55,15 @@ def raise_amounts(
     return situations.raised_by(size[np.minimum(place, len(size) - 1)])
 
 
+def actions_of(solutions: Sequence[str], situations: Pending) -> tuple[Ints, Ints]:
+    """The action at the table in one situation for each solution, and the amount that a bet or
+    raise goes to: [solutions] each."""
+    share = np.array([SHARES[SIZES.index(s[1:])] if s[1:] else 0.0 for s in solutions])
+    kinds, count = _kinds(solutions), len(solutions)
+    to = situations.take(np.zeros(count, np.int64)).raised_by(share)
+    return kinds, np.where(kinds == RAISE, to, 0)
+
+
 def _kinds(solutions: Sequence[str]) -> Ints:
     """The action at the table for each solution: FOLD, CALL or RAISE."""
     return np.minimum(moves_of_solutions(solutions), RAISE)

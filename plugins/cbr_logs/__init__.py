@@ -9,6 +9,7 @@
     irc           the IRC poker database; `irc_files` and `irc_month` join its files, `irc_fast` is
                   the fast path
     stars         hand histories of PokerStars
+    open_hands    hands in progress, in PHH or as PokerStars writes them
 
 Every command loads this module, so it imports nothing heavy.
 """

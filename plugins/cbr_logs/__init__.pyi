@@ -4,4 +4,6 @@ from .gamedef import SHIPPED_TEXTS as SHIPPED_TEXTS
 from .gamedef import GameDef as GameDef
 from .gamedef import gamedef_text as gamedef_text
 from .gamedef import read_gamedef as read_gamedef
+from .open_hands import OpenHand as OpenHand
+from .open_hands import read_open_hands as read_open_hands
 from .phh_writer import write_phh as write_phh

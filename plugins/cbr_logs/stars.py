@@ -47,7 +47,7 @@ _CHECKS = re.compile(r": checks\s*\Z")
 _PUTS_IN = re.compile(rf": (calls|bets|raises {_M} to) {_M}{_ALL_IN}")
 _SHOWS = re.compile(r": shows \[([^\]]*)\]")
 _COLLECTED = re.compile(rf" collected {_M} from ")
-_AWAY = re.compile(r":? (?:is sitting out|sits out)\s*\Z")
+_AWAY = re.compile(r":? (?:is sitting out|sits out|will be allowed to play after the button)\s*\Z")
 #: A line that begins like this and matches none of the above is an error.
 _ACTS = re.compile(r": (?:posts|folds|checks|calls|bets|raises|shows)\b")
 
@@ -86,6 +86,7 @@ class _Log:
     button: int
     players: list[_Player]
     board: list[str] = field(default_factory=list)
+    tournament: bool = False
     #: Street, player, verb and amount.
     moves: list[tuple[int, _Player, str, str]] = field(default_factory=list)
     pot: str = ""
@@ -114,8 +115,21 @@ def read(path: Path) -> Iterator[Raw | Skipped]:
 
 def parse(data: bytes) -> str:
     """The `Hand.text` of a hand in PokerStars' format."""
+    return _hand(_read_log(data)).text
+
+
+def parse_open(data: bytes) -> str:
+    """The `Hand.text` of a hand that is not over. Who has not acted yet is dealt in, unless he sits
+    out; in a tournament, also then."""
+    log = _read_log(data)
+    for player in log.players:
+        player.acted |= log.tournament or not player.away
+    return _hand(log).text
+
+
+def _read_log(data: bytes) -> _Log:
     lines = [line.strip("\ufeff\r ") for line in _decoded(data).split("\n")]
-    return _hand(_told([line for line in lines if line])).text
+    return _told([line for line in lines if line])
 
 
 def _decoded(data: bytes) -> str:
@@ -179,7 +193,8 @@ def _opening(lines: Sequence[str]) -> _Log:
     if len({player.number for player in players}) != len(players):
         raise BadValue("two players sit in the same seat")
     both = (_plain(stakes[1]), _plain(stakes[2]))
-    return _Log(header[1], terms[1] != "No Limit", both, button, players)
+    tournament = "Tournament" in header[2]
+    return _Log(header[1], terms[1] != "No Limit", both, button, players, tournament=tournament)
 
 
 def _street(log: _Log, name: str, cards: str) -> int:

@@ -41,7 +41,7 @@ _Out = Annotated[
 _Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", help="Explain decisions of case-based bots; key e also during a hand."
+        "--explain", help="Explain decisions of bots that tell why; key e also during a hand."
     ),
 ]
 _Remember = Annotated[

@@ -9,7 +9,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cbr.cli import printable
 from cbr_holdem.situation import Move, View
 from cbr_play.cards import hand_name, painted
 from cbr_play.session import ME, Ended
@@ -118,7 +117,8 @@ class Screen:
                 done.append("  on  ", _SOFT)
                 done.append_text(self._cards(decision.view.board))
             self._print(done)
-            self._print(Padding(Text(printable(decision.why())), (0, 0, 0, 2)))
+            lines = decision.why([self.names[player] for player in seats])
+            self._print(Padding(Text("\n").join(lines), (0, 0, 0, 2)))
 
     def help(self, lines: Iterable[tuple[str, str]]) -> None:
         self._print(_pairs(dict(lines), _KEY))

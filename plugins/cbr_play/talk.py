@@ -21,7 +21,7 @@ _HELP = (
     ("c", "check, or call"),
     ("r", "bet, or raise; in no-limit it asks for the amount"),
     ("h", "history: all that was done in this hand"),
-    ("e", "explain: why bots that play from cases did what they did"),
+    ("e", "explain: why bots did what they did, if they tell"),
     ("q", "quit; hands that are over are saved"),
     ("?", "this help"),
 )

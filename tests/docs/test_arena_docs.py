@@ -36,13 +36,24 @@ def test_every_bot_is_described_with_its_options() -> None:
 def test_the_examples_play(cbr, plugin_file, monkeypatch: pytest.MonkeyPatch) -> None:
     # On a busy machine compiling may take longer than a bot is given for a decision.
     monkeypatch.setattr("cbr_arena.views.TIME_LIMIT", 600.0)
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     for text in EXAMPLES:
         [name] = re.findall(r'@bot\("(\w+)"', text)
         path = plugin_file(text, f"{name}.py")
         found = cbr("match", name, "random", "--hands", 400, "--json", "--plugin", path).json
         assert found["bots"][0]["faults"] == {}
         assert found["bots"][0]["rate"] > 0
+    asked = cbr("ask", name, ROOT / "casebases" / "open-hand.phh", "--json", "--plugin", path).json
+    assert (asked["why"], asked["draws"]) == ("It raises where it may.", 0)
+    assert asked["actions"][0]["to"] == 40
+
+
+def test_every_field_of_an_answer_is_described(cbr) -> None:
+    found = cbr("ask", "call", ROOT / "casebases" / "open-hand.phh", "--json").json
+    part = PAGE.partition("\n## The answer of `cbr ask`\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", part, re.M) == list(found)
+    for name in found["actions"][0]:
+        assert f"`{name}`" in part
 
 
 def test_every_figure_of_a_match_is_described(cbr) -> None:

@@ -7,6 +7,21 @@ from pathlib import Path
 from cbr_holdem.table import Game
 from cbr_holdem.table import random_hands as play_randomly
 
+#: A hand in progress: bob is to act on the flop.
+OPEN_HAND = """\
+variant = 'NT'
+antes = [0, 0, 0, 0]
+blinds_or_straddles = [0.50, 1.00, 0, 0]
+min_bet = 1.00
+starting_stacks = [100.00, 120.50, 80.00, 100.00]
+players = ['ann', 'bob', 'cyd', 'dan']
+actions = [
+  'd dh p1 ????', 'd dh p2 AhTh', 'd dh p3 ????', 'd dh p4 ????',
+  'p3 f', 'p4 cbr 3.00', 'p1 f', 'p2 cc',
+  'd db Ts7h2c', 'p2 cc', 'p4 cbr 4.00',
+]
+"""
+
 
 def random_hands(count: int, seats: int, betting: str = "limit", seed: int = 1) -> list[str]:
     """Texts of hands by players who act at random; every card is known."""

@@ -431,11 +431,11 @@ def test_with_a_casebase_inside(base: Path, tmp_path: Path) -> None:
     )
     assert session.explains
     assert not session.play().faults
-    first = [decision.why() for decision in session.decisions]
+    first = [decision.advice.why for decision in session.decisions]
     assert first
     assert all(text.startswith(f"as cbr:{base}"[:20]) and "\n" in text for text in first)
     session.play()
-    assert [decision.why() for decision in session.decisions] == ["as call"] * len(
+    assert [decision.advice.why for decision in session.decisions] == ["as call"] * len(
         session.decisions
     )
 

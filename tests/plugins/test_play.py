@@ -557,7 +557,7 @@ class TestExplain:
             session.play()
             assert len(session.decisions) == len(shares)
             for decision, share in zip(session.decisions, shares, strict=True):
-                text = decision.why()
+                text = decision.advice.why
                 assert max(map(len, text.splitlines())) <= 76
                 told = dict(re.findall(r"^(fold|check|call|bet|raise) +(\d+)%", text, re.M))
                 by_kind = [
@@ -585,7 +585,7 @@ class TestExplain:
         match = Match([Player("you", ""), Player("case", f"cbr:{valued}?reuse=worth")], seed=2)
         session = Session(match, lambda _, view: (1, 0), Log(tmp_path / "s.phhs"))
         session.play()
-        text = session.decisions[0].why()
+        text = session.decisions[0].advice.why
         assert "earned    worth   in small bets" in text
         assert re.search(r"^(call|check) .* \+0\.25$", text, re.M)
         assert re.search(r"^raise .* -1\.50$", text, re.M)
@@ -595,8 +595,8 @@ class TestExplain:
         session = Session(match, lambda _, view: (1, 0), Log(tmp_path / "s.phhs"))
         session.room.bots[1]._bot.explain = lambda *_: 1 / 0
         session.play()
-        assert (
-            session.decisions[0].why().startswith("no explanation: explaining failed: ZeroDivision")
+        assert session.decisions[0].advice.why.startswith(
+            "no explanation: explaining failed: ZeroDivision"
         )
 
 

@@ -224,7 +224,7 @@ class TestSession:
             memory = np.zeros(1, bot.memory)
             memory["ticket"] = 1
             [(situations, _), *_] = _asked(1)
-            told = bot.explain(situations, memory)
+            told = bot.explain(situations, memory, None).why
             assert "own decisions" in told
             assert max(map(len, told.splitlines())) <= 76
 

@@ -11,6 +11,7 @@ table         one table for people and tests
 unseen        sampling of the cards that a player does not see
 hand          a played hand as a line of text
 hand_arrays   many such lines, read into arrays
+open_hand     the open decision of a hand in progress
 random_play   hands of players who act at random
 """
 

@@ -46,6 +46,7 @@ from .layout import Tables as Tables
 from .layout import new_tables as new_tables
 from .moves import packed as packed
 from .moves import unpacked as unpacked
+from .open_hand import open_table as open_table
 from .rake import ANY_RAKE as ANY_RAKE
 from .rake import USUAL_RAKE as USUAL_RAKE
 from .rake import Rake as Rake

@@ -15,7 +15,7 @@ from cbr_holdem.table.hand import Hand
 from cbr_holdem.table.layout import BOARD, CALL, FOLD, RAISE, SEATS, new_tables
 from cbr_holdem.table.rules import act, deal, deal_posted, raise_limits, to_call
 
-_MOVES = re.compile(r"([fcr])(\d*)")
+_MOVES = re.compile(r"(/)|([A-J])?([fcr])(\d*)")
 KINDS = {"f": FOLD, "k": CALL, "c": CALL, "b": RAISE, "r": RAISE}
 
 
@@ -92,17 +92,26 @@ class Table:
 
     @classmethod
     def of(cls, hand: Hand) -> Table:
-        """The table at the end of a played hand; `BadValue` if the rules do not allow the hand."""
+        """The table after the last action of a hand; `BadValue` if the rules do not allow it."""
         held = [card for hole in hand.holes for card in cards(hole) or [UNKNOWN, UNKNOWN]]
         board = cards(hand.board)
         board += [UNKNOWN] * (5 - len(board))
         table = cls(hand.game, hand.stacks, held, board, hand.posts, hand.antes)
-        for letter, amount in _MOVES.findall(hand.actions):
-            if letter == "f":
-                table.verify_going()  # some fold where they could check
-                act(table.rows[0], table.terms, FOLD, 0)
-            else:
-                table.play(letter, int(amount) if amount else None)
+        street = number = 0
+        for slash, seat, letter, amount in _MOVES.findall(hand.actions):
+            if slash:
+                street += 1
+                continue
+            number += 1
+            try:
+                table.verify_going()
+                table.verify_turn(street, "ABCDEFGHIJ".index(seat) if seat else None)
+                if letter == "f":  # some fold where they could check
+                    act(table.rows[0], table.terms, FOLD, 0)
+                else:
+                    table.play(letter, int(amount) if amount else None)
+            except BadValue as error:
+                raise BadValue(f"action {number}: {error}") from None
         return table
 
     @property
@@ -173,6 +182,15 @@ class Table:
         if self.over:
             raise BadValue("the hand is over")
 
+    def verify_turn(self, street: int, seat: int | None) -> None:
+        """Check that the betting has come to this street (0 to 3), and to this seat if given."""
+        if street != self.tables.street[0]:
+            where = when(STREETS[street]) if street < len(STREETS) else "after the river"
+            raise BadValue(f"it is {where}, and the betting is {when(self.street)}")
+        due = int(self.tables.actor[0])
+        if seat is not None and seat != due:
+            raise BadValue(f"seat {seat + 1} acts, and it is the turn of seat {due + 1}")
+
     def verify_play(self, move: str, amount: int | None = None) -> tuple[int, int]:
         """The action as (kind, amount); `BadValue` with the legal actions if it is not legal."""
         legal = self.legal()
@@ -205,3 +223,11 @@ class Table:
         """Fold (f), check or call (k, c), bet or raise to an amount (b, r; default the least)."""
         kind, to = self.verify_play(move, amount)
         act(self.rows[0], self.terms, kind, to)
+
+
+def when(street: str) -> str:
+    """
+    >>> when("preflop"), when("turn")
+    ('before the flop', 'on the turn')
+    """
+    return "before the flop" if street == STREETS[0] else f"on the {street}"
