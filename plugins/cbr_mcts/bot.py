@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cbr.typing import Floats, Ints
-from cbr_arena import Chance, Nested, Triples, Wrapper, bots_inside, memory_of
+from cbr_arena import Analysis, Chance, Nested, Triples, Wrapper, bots_inside, memory_of
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import MOST_SEATS, RAISE, Game
 from cbr_mcts.learning import MEMORY, profiles_at, recall, watch
@@ -159,11 +159,15 @@ class SearchBot(SearchOptions, Wrapper):
         faults, self._faults = self._faults, []
         return faults + (self.inner.take_faults() if self.inner is not None else [])
 
-    def explain(self, situations: Pending, memory: Any) -> str:
-        """The explanation of its decision in one situation, by a search of its own."""
-        from cbr_mcts.explanation import explain_decision
+    def explain(self, situations: Pending, memory: Any, chance: Chance) -> Analysis:
+        """The analysis of its decision in one situation, with the same random numbers."""
+        from cbr_mcts.explanation import analysis_of_search
 
-        return explain_decision(self, situations, memory)
+        memory = None if memory is None else memory.copy()
+        rows = situations.seen()
+        found = self.search(situations, rows, memory, chance)
+        self.take_faults()
+        return analysis_of_search(self, situations, rows, found, self._chosen(found)[0], memory)
 
     def work_of(self, game: Game) -> Any:
         """The tree, beliefs and scene of the last decision in a kind of game."""

@@ -1,145 +1,139 @@
-"""Why the bot acts as it does: values, visits and standard errors of the moves, the line of play
-that is most likely after each, and what it thinks the opponents hold."""
+"""Why the bot acts as it does: the moves with their values, visits and standard errors, the line of
+play that was visited most after each, and which hands the opponents likely hold."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cbr.typing import Floats, Ints
+from cbr_arena import Analysis
 from cbr_holdem.cards import CLASSES, HANDS, hand_class
-from cbr_holdem.situation import SIZES
-from cbr_holdem.table import ACTOR, FOLDED, RAISE, SEATS, to_call
-from cbr_mcts.tree import NO_NODE, Tree
+from cbr_holdem.situation import SIZES, Pending, raised_to
+from cbr_holdem.table import (
+    ACTOR,
+    CALL,
+    FOLDED,
+    PLAYERS,
+    RAISE,
+    SEATS,
+    Game,
+    act,
+    raise_limits,
+    to_call,
+)
+from cbr_mcts.search import Found
+from cbr_mcts.tree import Tree
+from cbr_opponents import RAISE_SIZES
 
-#: Moves of a line that are shown, and the least share of visits that goes on with it.
-_LONGEST, _LEAST = 6, 0.02
-
-
-class Explained(NamedTuple):
-    """A decision explained: `moves` by name; their chances to be played, values in big blinds,
-    standard errors, visits, priors [moves]; the most visited line after each, as text; the range of
-    each opponent by class of hands, [seat] -> [169]; and what was seen of each (hands)."""
-
-    moves: list[str]
-    chances: Floats
-    values: Floats
-    errors: Floats
-    visits: Floats
-    priors: Floats
-    lines: list[str]
-    ranges: dict[int, Floats]
-    seen: dict[int, int]
-
-
-class _Fixed:
-    """Random numbers of an explanation: the same whenever it is asked for."""
-
-    def __init__(self, count: int) -> None:
-        self.state: NDArray[np.uint64] = np.arange(1, count + 1, dtype=np.uint64)
-
-    def take(self, places: Ints) -> _Fixed:
-        return self
-
-    def random(self) -> Floats:
-        return np.full(len(self.state), 0.5)
+#: Moves of a line that are shown, and the least share of all visits that goes on with it.
+_LONGEST, _LEAST = 8, 0.02
+#: Columns of a text, and the classes of hands that it names of each opponent.
+_WIDTH, _CLASSES = 76, 8
 
 
-def explained(bot: Any, situations: Any, memory: Any, chance: Any = None) -> Explained:
-    """Search a situation (a batch of 1), and tell what was found. Memory is not changed."""
-    rows = situations.seen()
-    memory = None if memory is None else memory.copy()
-    found = bot.search(situations, rows, memory, chance or _Fixed(1))
+def analysis_of_search(
+    bot: Any, situations: Pending, rows: Ints, found: Found, shares: Floats, memory: Any
+) -> Analysis:
+    """The analysis of one searched decision, of which `shares` [moves] are the chances to be
+    played; `memory` is that of the bot, or None."""
     tree, belief, _scene = bot.work_of(situations.game)
+    row, game = rows[0], situations.game
     legal = np.flatnonzero(found.visits[0] >= 0.0)
-    limit = situations.game.betting == "limit"
-    row = rows[0]
-    names = [move_name(int(move), limit, to_call(row) > 0) for move in legal]
-    shares = bot._chosen(found)[0]
-    own, seats = int(row[ACTOR]), int(row[SEATS])
-    others = [s for s in range(seats) if s != own and not row[FOLDED] >> s & 1]
-    seen: dict[int, int] = {}
-    if bot.learn and memory is not None:
-        hands = memory["opponents"]["hands"][0]
-        seen = {seat: int(hands[(seat - own) % seats]) for seat in others}
-    return Explained(
-        names,
-        shares[legal],
-        found.values[0, legal],
-        found.errors[0, legal],
-        found.visits[0, legal],
-        tree.prior[0, legal].copy(),
-        [line_after(int(move), tree, own, limit) for move in legal],
-        {seat: classes_of(belief, seat) for seat in others},
-        seen,
+    # Moves of the fewest visits last, so that the first line is the main one.
+    order = legal[np.argsort(-found.visits[0, legal], kind="stable")]
+    lines = [line_after(int(move), row, tree, game) for move in order if found.visits[0, move]]
+    own = int(row[ACTOR])
+    others = [s for s in range(int(row[SEATS])) if s != own and not row[FOLDED] >> s & 1]
+    ranges = {seat: range_of(belief, seat) for seat in others}
+    seen = None if memory is None or not bot.learn else memory["opponents"]["hands"][0]
+    prior = tree.prior[0, legal] if bot.select_rule.reads_prior else None
+    return Analysis(
+        why=_text(found, legal, prior, row, game, ranges, seen),
+        kind=np.minimum(legal, RAISE),
+        to=np.array([amount_of(int(move), row, game) for move in legal]),
+        chance=shares[legal],
+        value=np.where(found.visits[0, legal] > 0.0, found.values[0, legal], np.nan),
+        error=np.where(np.isfinite(found.errors[0, legal]), found.errors[0, legal], np.nan),
+        visits=found.visits[0, legal].astype(np.int64),
+        lines=lines,
+        ranges=ranges,
     )
 
 
-def move_name(move: int, limit: bool, facing: bool) -> str:
-    """A move in words."""
-    if move < RAISE:
-        return ("fold", "call" if facing else "check")[move]
-    verb = "raise" if facing else "bet"
-    return verb if limit else f"{verb} {SIZES[move - RAISE]}"
+def amount_of(move: int, row: Ints, game: Game) -> int:
+    """The amount that a raise goes to at a table; 0 for other moves."""
+    least, most = raise_limits(row, game.terms)
+    if move < RAISE or not most:
+        return 0
+    return int(raised_to(row, least, most, RAISE_SIZES[game.betting][move - RAISE]))
 
 
-def line_after(move: int, tree: Tree, own: int, limit: bool) -> str:
-    """The line of play that was visited most after a move of the root."""
-    node, parts, size = 0, [], int(tree.size[0])
-    for _ in range(_LONGEST):
+def line_after(move: int, row: Ints, tree: Tree, game: Game) -> list[tuple[int, int, int]]:
+    """The line of play that was visited most after a move of the root: (seat, kind, to)."""
+    r, node, size = row.copy(), 0, int(tree.size[0])
+    line: list[tuple[int, int, int]] = []
+    while len(line) < _LONGEST:
+        to = amount_of(move, r, game)
+        line.append((int(r[ACTOR]), min(move, RAISE), to))
+        if move == 0 and r[PLAYERS] == 2:
+            break
         below = np.flatnonzero((tree.parent[1:size] == node) & (tree.move[1:size] == move)) + 1
         if not len(below):
             break
-        child = int(below[tree.count[below].argmax()])
-        if child == NO_NODE or tree.count[child] < max(2.0, _LEAST * tree.count[0]):
+        node = int(below[tree.count[below].argmax()])
+        if tree.count[node] < max(2.0, _LEAST * tree.count[0]):
             break
-        move = int(tree.visits[child].argmax())
-        share = tree.visits[child, move] / tree.count[child]
-        who = "we" if tree.actor[child] == own else f"seat {int(tree.actor[child]) + 1}"
-        name = "fold" if move == 0 else "check/call" if move == 1 else "raise"
-        if move >= RAISE and not limit:
-            name = f"raise {SIZES[move - RAISE]}"
-        parts.append(f"{who} {name} {share:.0%}")
-        node = child
-    return ", ".join(parts)
+        act(r, game.terms, min(move, RAISE), to)
+        move = int(tree.visits[node].argmax())
+    return line
 
 
-def classes_of(belief: Any, seat: int) -> Floats:
-    """The chance of each of the 169 classes of hands of a seat, in the order of `CLASSES`."""
-    share = np.zeros(len(CLASSES))
-    order = {name: at for at, name in enumerate(CLASSES)}
-    models = np.diff(belief.models[seat], prepend=0.0)
+def range_of(belief: Any, seat: int) -> Floats:
+    """The chance of each hand of a seat, [1326]."""
     total = np.zeros(len(HANDS))
+    models = np.diff(belief.models[seat], prepend=0.0)
     for weight, sums in zip(models / models.sum(), belief.sums[:, seat], strict=True):
         if sums[-1] > 0.0:
             total += weight * np.diff(sums, prepend=0.0) / sums[-1]
-    for (one, two), weight in zip(HANDS.tolist(), total.tolist(), strict=True):
-        share[order[hand_class(one, two)]] += weight
-    return share
+    return np.asarray(total / total.sum())
 
 
-def explain_decision(bot: Any, situations: Any, memory: Any) -> str:
-    """The explanation as lines of at most 76 characters."""
-    told = explained(bot, situations, memory)
-    lines = [
-        f"a search of {int(told.visits.sum()):,} simulated hands; values in big blinds from now on",
-        f"{'move':<14}{'played':>8}{'value':>9}{'± s.e.':>9}{'visits':>9}{'prior':>8}",
-    ]
-    for at, name in enumerate(told.moves):
-        error = f"{told.errors[at]:.2f}" if np.isfinite(told.errors[at]) else "-"
-        prior = f"{told.priors[at]:.2f}" if bot.select_rule.reads_prior else "-"
-        lines.append(
-            f"{name:<14}{told.chances[at]:>8.2f}{told.values[at]:>+9.2f}{error:>9}"
-            f"{told.visits[at]:>9,.0f}{prior:>8}"
-        )
-    best = int(told.chances.argmax())
-    if told.lines[best]:
-        lines.append(f"after {told.moves[best]}: {told.lines[best]}"[:76])
-    for seat, share in told.ranges.items():
-        likely = np.argsort(-share, kind="stable")[:8]
-        hands = " ".join(f"{CLASSES[at]} {share[at]:.0%}" for at in likely.tolist())
-        known = f", {told.seen[seat]} hands seen" if seat in told.seen else ""
-        lines.append(f"seat {seat + 1}{known}: {hands}"[:76])
+def move_name(move: int, row: Ints, game: Game) -> str:
+    """A move in words."""
+    facing = to_call(row) > 0
+    if move <= CALL:
+        return "fold" if move < CALL else "call" if facing else "check"
+    verb = "raise" if facing else "bet"
+    return verb if game.betting == "limit" else f"{verb} {SIZES[move - RAISE]}"
+
+
+def _text(
+    found: Found,
+    legal: Ints,
+    prior: Floats | None,
+    row: Ints,
+    game: Game,
+    ranges: dict[int, Floats],
+    seen: Ints | None,
+) -> str:
+    """Lines of at most 76 characters."""
+    visits = found.visits[0]
+    lines = [f"{int(visits[legal].sum()):,} simulated hands, {int(found.nodes[0]):,} nodes"]
+    if prior is not None:
+        shares = [
+            f"{move_name(move, row, game)} {share:.0%}"
+            for move, share in zip(legal.tolist(), prior.tolist(), strict=True)
+        ]
+        lines.append(f"the prior proposes {', '.join(shares)}"[:_WIDTH])
+    own, seats = int(row[ACTOR]), int(row[SEATS])
+    names = [hand_class(one, two) for one, two in HANDS.tolist()]
+    place = np.array([CLASSES.index(name) for name in names])
+    for seat, chances in ranges.items():
+        share = np.bincount(place, chances, len(CLASSES))
+        likely = np.argsort(-share, kind="stable")[:_CLASSES].tolist()
+        known = "" if seen is None else f" ({seen[(seat - own) % seats]} hands seen)"
+        hands = " ".join(f"{CLASSES[at]} {share[at]:.0%}" for at in likely)
+        lines.append(f"seat {seat + 1}{known}: {hands}"[:_WIDTH])
     return "\n".join(lines)

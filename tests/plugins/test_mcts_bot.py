@@ -7,12 +7,11 @@ import pytest
 
 from cbr import BadValue
 from cbr.plugging import default_plugins
-from cbr_arena import Chance, Match, build, play, players_of
+from cbr_arena import Chance, Match, advice_of, build, play, players_of
 from cbr_holdem.cards import cards
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import Game, call_down, deal_all, new_tables, step_all
 from cbr_mcts import SearchBot
-from cbr_mcts.explanation import explained
 from cbr_mcts.learning import MEMORY, profiles_at, watch
 from cbr_mcts.models import PRIORS, models_of
 from cbr_opponents import read_model
@@ -111,21 +110,23 @@ def test_what_it_learns_is_what_a_memory_counts():
 
 
 def test_an_explanation_tells_moves_lines_and_ranges():
-    bot = SearchBot(iterations=600, select="puct")
-    rows = dealt(LIMIT, "rc")
-    given = Pending(rows, LIMIT, np.zeros(1, np.int64))
-    memory = np.zeros(1, bot.memory)
-    told = explained(bot, given, memory)
-    assert told.moves == ["check", "bet"]
-    assert told.visits.sum() == 600
-    assert told.chances.sum() == pytest.approx(1.0)
-    assert told.priors.sum() == pytest.approx(1.0)
-    (seat,) = told.ranges
-    assert told.ranges[seat].sum() == pytest.approx(1.0)
-    text = bot.explain(given, memory)
-    assert text == bot.explain(given, memory)
-    assert all(len(line) <= 76 for line in text.splitlines())
-    assert f"seat {seat + 1}, 0 hands seen" in text
+    """With the random numbers of the decision it tells what the bot does."""
+    for game in (LIMIT, NO_LIMIT):
+        bot = SearchBot(iterations=600, select="puct")
+        rows, one = dealt(game, "rc"), np.zeros(1, np.int64)
+        given, memory = Pending(rows, game, one), np.zeros(1, bot.memory)
+        told = bot.explain(given, memory, Chance(1, one, one, one))
+        played = bot.act(given, memory, Chance(1, one, one, one))
+        np.testing.assert_allclose(np.bincount(told.kind, told.chance, 3), played.shares[0])
+        assert told.visits.sum() == 600
+        assert told.to[told.kind < 2].max() == 0
+        assert told.lines[0][0][:2] == (int(rows[0, 2]), int(told.kind[told.visits.argmax()]))
+        assert all(len(line) <= 76 for line in told.why.splitlines())
+        (seat,) = told.ranges
+        assert f"seat {seat + 1} (0 hands seen)" in told.why
+        advice = advice_of(told, given.seen()[0], game)
+        assert len(advice.choices) == len(told.kind)
+        assert len(advice.lines[0]) > 1
 
 
 def test_a_match_has_the_same_result_in_any_pieces(monkeypatch):
