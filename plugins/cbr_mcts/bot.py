@@ -87,7 +87,7 @@ class SearchBot(SearchOptions, Wrapper):
 
     def search(self, situations: Pending, rows: Ints, memory: Any, chance: Any) -> Found:
         """Search decisions, of which `rows` are the tables as our seats see them."""
-        engine = self._engine(situations.game)
+        engine = self.engine_of(situations.game)
         models, count = engine.models, len(rows)
         moves = len(engine.players.considered)
         kept = memory["opponents"] if self.learn and memory is not None else None
@@ -171,11 +171,12 @@ class SearchBot(SearchOptions, Wrapper):
 
     def work_of(self, game: Game) -> Any:
         """The tree, beliefs and scene of the last decision in a kind of game."""
-        return self._engine(game).work
+        return self.engine_of(game).work
 
     # --- parts ------------------------------------------------------------------------------------
 
-    def _engine(self, game: Game) -> Engine:
+    def engine_of(self, game: Game) -> Engine:
+        """What searches in a kind of game share; the models are read or fitted at the first."""
         if game.betting not in self._engines:
             models = models_of(self.model, game.betting)
             arrays = tuple(model.arrays for model in models)

@@ -76,7 +76,7 @@ def table(
 
 def roots_at(bot: SearchBot, rows: np.ndarray, game: Game, first: int = 1) -> Roots:
     """Decisions of strangers."""
-    engine, count = bot._engine(game), len(rows)
+    engine, count = bot.engine_of(game), len(rows)
     profiles = np.zeros((count, len(engine.models), 10, PROFILE), np.uint8)
     return Roots(
         rows,
@@ -89,7 +89,7 @@ def roots_at(bot: SearchBot, rows: np.ndarray, game: Game, first: int = 1) -> Ro
 
 
 def searched(bot: SearchBot, rows: np.ndarray, game: Game):
-    engine = bot._engine(game)
+    engine = bot.engine_of(game)
     found = new_found(len(rows), len(engine.players.considered))
     roots = roots_at(bot, rows, game)
     search_all(roots, engine.settings, engine.players, engine.work, bot.iterations, True, found)
@@ -159,7 +159,7 @@ def test_beliefs_are_the_ranges_of_the_models(models):
     rows = table(LIMIT, "crccrrcrc", holes="7d2cAhKsTc9d")
     bot = SearchBot(model=f"file:{models}/limit.npz", iterations=5)
     searched(bot, rows, LIMIT)
-    _tree, belief, _scene = bot._engine(LIMIT).work
+    _tree, belief, _scene = bot.engine_of(LIMIT).work
     expected = ranges_of(rows, LIMIT.terms, some_model(3))[0]
     for seat in range(3):
         if seat != rows[0, ACTOR]:
@@ -178,7 +178,7 @@ def test_a_model_that_explains_the_moves_becomes_likely(models, tmp_path):
     bot = SearchBot(model=spec, iterations=50)
     rows = table(LIMIT, "r")
     searched(bot, rows, LIMIT)
-    _tree, belief, _scene = bot._engine(LIMIT).work
+    _tree, belief, _scene = bot.engine_of(LIMIT).work
     opponent = 1 - int(rows[0, ACTOR])
     shares = np.diff(belief.models[opponent], prepend=0.0)
     np.testing.assert_allclose(shares / shares.sum(), [0.1 / 0.9, 0.8 / 0.9], rtol=1e-9)
@@ -216,7 +216,7 @@ def test_moves_of_the_root_are_compared_on_the_same_deals(models):
     def rewards(select: str, deals: str = "common") -> dict[tuple[int, int], float]:
         spec = f"file:{models}/limit.npz"
         bot = SearchBot(model=spec, iterations=1, nodes=1, select=select, deals=deals)
-        rows, engine = table(LIMIT, "cc"), bot._engine(LIMIT)
+        rows, engine = table(LIMIT, "cc"), bot.engine_of(LIMIT)
         found, roots = new_found(1, 3), roots_at(bot, rows, LIMIT)
         tree, seen = engine.work[0], {}
         before = np.zeros((2, 3))
@@ -244,7 +244,7 @@ def test_moves_of_the_root_are_compared_on_the_same_deals(models):
 def test_opponents_do_not_see_our_cards(models, actions):
     """Their chances depend on their own hand and the public cards; ours only take cards away."""
     bot = SearchBot(model=f"file:{models}/limit.npz", iterations=10)
-    engine = bot._engine(LIMIT)
+    engine = bot.engine_of(LIMIT)
     rows = table(LIMIT, actions)
     searched(bot, rows, LIMIT)
     _tree, belief, scene = engine.work
@@ -270,7 +270,7 @@ def test_no_card_is_dealt_twice(models):
     bot = SearchBot(model=f"file:{models}/limit.npz", iterations=10)
     rows = table(LIMIT, "ccccc", holes="7d2cAhKsTc9d4h4sKdKc")
     searched(bot, rows, LIMIT)
-    _tree, belief, scene = bot._engine(LIMIT).work
+    _tree, belief, scene = bot.engine_of(LIMIT).work
     seen = set()
     for state in range(200):
         row = rows[0].copy()
@@ -300,7 +300,7 @@ def test_many_roots_need_the_memory_of_one(models):
         return part.nbytes if isinstance(part, np.ndarray) else sum(map(size, part))
 
     bot = SearchBot(model=f"file:{models}/nolimit.npz", iterations=1_000)
-    work = bot._engine(NO_LIMIT).work
+    work = bot.engine_of(NO_LIMIT).work
     assert size(tuple(work)) + size(tuple(new_found(1_000, 13))) < 20_000_000
 
 

@@ -18,10 +18,15 @@ from cbr_holdem.cards import cards
 from cbr_holdem.chance import key
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import ACTOR, Game, deal_all, new_tables, step_all
-from cbr_mcts import SearchBot
-from cbr_mcts.bot import new_found
-from cbr_mcts.search import Roots, search_all
-from cbr_mcts.simulation import copy_table, deal_hidden, play_by_model
+from cbr_mcts import (
+    Roots,
+    SearchBot,
+    copy_table,
+    deal_hidden,
+    new_found,
+    play_by_model,
+    search_all,
+)
 from cbr_opponents import PROFILE
 
 _ITERATIONS, _PEERS = 50_000, 5_000
@@ -69,7 +74,7 @@ def _table(game: Game, actions: str) -> Any:
 
 
 def _search(bot: SearchBot, table: Any, game: Game, iterations: int) -> Callable[[], Any]:
-    engine = bot._engine(game)
+    engine = bot.engine_of(game)
     moves, models = len(engine.players.considered), len(engine.models)
     roots = Roots(
         table,
@@ -91,7 +96,7 @@ def _peer(
     try:
         import pyspiel
     except ImportError:
-        engine = bot._engine(game)
+        engine = bot.engine_of(game)
         _search(bot, table, game, 10)()
         given = (table[0], game.terms, engine.settings, engine.players, engine.work)
         return "play-outs without a tree", lambda: _play_outs(*given, _ITERATIONS), _ITERATIONS
