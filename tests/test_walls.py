@@ -23,6 +23,7 @@ PACKAGES = {
 PUBLIC_MODULES = {
     "cbr": set("case errors jit measure spec statistics testing typing weights workers".split()),
     "cbr_holdem": {"chance"},
+    "cbr_mcts": {"testing"},
     "cbr_opponents": {"testing"},
 }
 

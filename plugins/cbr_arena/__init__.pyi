@@ -21,6 +21,7 @@ from .bots import Bot as Bot
 from .bots import BotKind as BotKind
 from .bots import Figure as Figure
 from .bots import Triples as Triples
+from .bots import Wrapper as Wrapper
 from .bots import bot as bot
 from .bots import memory_of as memory_of
 from .chance import Chance as Chance

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cbr.evolve import Plan
     from cbr.reusing import ReusePolicy
     from cbr_arena import BotKind
+    from cbr_opponents import PlayerModelKind
 
 
 # Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
@@ -43,6 +44,13 @@ def cbr_bots() -> Iterable[BotKind]:
     from cbr_casper.kinds import KINDS
 
     return KINDS
+
+
+@hook
+def cbr_player_models() -> Iterable[PlayerModelKind]:
+    from cbr_casper.kinds import LABELLED
+
+    return [LABELLED]
 
 
 @hook

@@ -33,6 +33,7 @@ class BotOptions:
     adapt       whether to adapt to the table by table models
     retain      session, or a casebase file, to retain cases while playing
     own         how many cases a retained case of the bot's own counts for
+    search      iterations of a search that begins from the cases' chances; 0 for none
     game        limit or nolimit, for `empty`
     """
 
@@ -46,12 +47,15 @@ class BotOptions:
     adapt: bool = True
     retain: str = ""
     own: float = OWN
+    search: int = 0
     game: str = ""
 
     def __post_init__(self) -> None:
         self.style = _FORMER.get(self.style, self.style)
         if self.style not in STYLES:
             raise NoSuchName("style of cbr", self.style, STYLES)
+        if self.search:
+            raise BadValue(f"search={self.search} is part of a spec: cbr:FILE.db?search=1000")
         has_threshold = self.threshold != UNSET
         if has_threshold and self.policy:
             raise BadValue("threshold is a part of policy; give one of them")

@@ -14,6 +14,7 @@ from .abstraction import played_as as played_as
 from .abstraction import sample_move as sample_move
 from .abstraction import strength_space as strength_space
 from .array_models import ArrayModel as ArrayModel
+from .array_models import uniform_arrays as uniform_arrays
 from .boosting import DEPTH as DEPTH
 from .boosting import Trees as Trees
 from .boosting import log_loss as log_loss
@@ -44,7 +45,10 @@ from .player_models import normalised as normalised
 from .player_models import player_model as player_model
 from .player_models import with_hands as with_hands
 from .profiles import PROFILE as PROFILE
+from .profiles import SEEN as SEEN
+from .profiles import profile_features as profile_features
 from .ranges import FLOOR as FLOOR
+from .ranges import BoardHands as BoardHands
 from .ranges import board_hands as board_hands
 from .ranges import fill_board as fill_board
 from .ranges import ranges_of as ranges_of

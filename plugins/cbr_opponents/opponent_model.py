@@ -149,6 +149,11 @@ class OpponentModel(NamedTuple):
         leaf = self.leaf[street, :count].astype(np.float64)
         return Trees(self.feature[street, :count], self.cut[street, :count], leaf)
 
+    @property
+    def reads_hands(self) -> bool:
+        """Whether chances depend on the hand at all: search need not compute it otherwise."""
+        return bool(np.ptp(self.grid, axis=2).any() or (self.plain < self.trees).any())
+
     def without_trees(self) -> OpponentModel:
         """The same players by the frequencies of the grid alone."""
         none = np.zeros_like(self.trees)

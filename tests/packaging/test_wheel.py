@@ -84,6 +84,7 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
         "cbr_casper",
         "cbr_holdem",
         "cbr_logs",
+        "cbr_mcts",
         "cbr_opponents",
         "cbr_play",
         "cbr_similarity",

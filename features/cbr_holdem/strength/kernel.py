@@ -339,19 +339,87 @@ def count_later(hole: Any, board: Any, more: Any, matrix: Any, moments: Any) -> 
     _rank_runouts(position, now, left, matrix, moments)
 
 
-@njit
+@njit(allocates=False)
 def count_now(hole: Any, board: Any, out: Any) -> None:
-    """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now, into int64 out [3]."""
-    position = _position(hole, board, 0)
-    shown = _board_now(position)
-    counts = np.empty(26, np.int64)
-    _types(shown.suit, position.seen, counts)
-    # All pairs of ranks get relation 0, so that the first row of the matrix counts every hand.
-    now = _Now(np.zeros((26, 26), np.int64), np.arange(91), np.full(3, 91))
-    matrix = np.zeros((3, 3), np.int64)
-    _count_opponents(_own(hole, shown), shown, counts, now, 1, matrix)
-    for relation in range(3):
-        out[relation] = matrix[0, relation]
+    """Count opponents' hands that we are AHEAD of, TIED with and BEHIND now, into int64 out [3].
+
+    Simulated play asks this for one board after the other, so it makes no arrays: numbers of cards
+    left are packed, four bits for each rank."""
+    key, suits = np.uint64(0), np.int64(0)
+    left = np.int64(0x4444444444444)
+    for card in board:
+        key += _KEYS[card >> 2]
+        suits += np.int64(1) << 4 * np.int64(card & 3)
+        left -= np.int64(1) << 4 * np.int64(card >> 2)
+    for card in hole:
+        left -= np.int64(1) << 4 * np.int64(card >> 2)
+    suit, mask, flushing = -1, 0, 0
+    held: Any = 0
+    for one in range(4):
+        if suits >> 4 * one & 15 >= 3:
+            suit, held = one, suits >> 4 * one & 15
+    outside = left
+    if suit >= 0:
+        mask = _mask(board, suit)
+        flushing = 0x1FFF & ~mask & ~_mask(hole, suit)  # cards left of the suit, by rank
+        for rank in range(13):
+            outside -= np.int64(flushing >> rank & 1) << 4 * rank
+    shown = _Board(key, suit, mask, held, len(board) + 2)
+    mine = _own(hole, shown)
+    ahead, tied, every = _against_ranks(mine, shown, outside if held >= 4 else left, flushing)
+    if suit >= 0:
+        more = _against_flushes(mine, shown, outside, flushing)
+        ahead, tied, every = ahead + more[0], tied + more[1], every + more[2]
+    out[AHEAD], out[TIED], out[BEHIND] = ahead, tied, every - ahead - tied
+
+
+@njit(allocates=False)
+def _against_ranks(mine: Any, board: Any, left: Any, flushing: Any) -> Any:
+    """How many hands of cards `left` that make no flush we beat and tie, and how many there are."""
+    ahead, tied, every = 0, 0, 0
+    pairs_flush = board.held == 3
+    key, cards = board.key, board.cards
+    for a in range(13):
+        first = left >> 4 * a & 15
+        for b in range(a, 13):
+            hands = first * (first - 1) // 2 if a == b else first * (left >> 4 * b & 15)
+            if pairs_flush and a != b:
+                hands -= flushing >> a & flushing >> b & 1
+            if hands == 0:
+                continue
+            theirs = _by_ranks(key + _KEYS[a] + _KEYS[b], cards)
+            if board.held == 5:
+                theirs = FLUSH_STRENGTH[board.mask]
+            ahead += hands * (mine > theirs)
+            tied += hands * (mine == theirs)
+            every += hands
+    return ahead, tied, every
+
+
+@njit(allocates=False)
+def _against_flushes(mine: Any, board: Any, outside: Any, flushing: Any) -> Any:
+    """The same for hands that make a flush (a better one, if the board is one): with two cards of
+    its suit, or with one and a card from `outside` where four are on the board."""
+    ahead, tied, every, others = 0, 0, 0, 0
+    if board.held >= 4:
+        for rank in range(13):
+            others += outside >> 4 * rank & 15
+    for a in range(13):
+        if not flushing >> a & 1:
+            continue
+        with_a = board.mask | 1 << a
+        if others:
+            theirs = FLUSH_STRENGTH[with_a]
+            ahead += others * (mine > theirs)
+            tied += others * (mine == theirs)
+            every += others
+        for b in range(a + 1, 13):
+            if flushing >> b & 1:
+                theirs = FLUSH_STRENGTH[with_a | 1 << b]
+                ahead += mine > theirs
+                tied += mine == theirs
+                every += 1
+    return ahead, tied, every
 
 
 @njit

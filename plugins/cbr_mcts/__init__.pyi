@@ -1,0 +1,13 @@
+from .bot import SearchBot as SearchBot
+from .bot import new_found as new_found
+from .options import SearchOptions as SearchOptions
+from .rules import BackupRule as BackupRule
+from .rules import SelectionRule as SelectionRule
+from .rules import backup_rule as backup_rule
+from .rules import selection_rule as selection_rule
+from .search import Found as Found
+from .search import Roots as Roots
+from .search import search_all as search_all
+from .simulation import copy_table as copy_table
+from .simulation import deal_hidden as deal_hidden
+from .simulation import play_by_model as play_by_model

@@ -1,0 +1,308 @@
+"""What an iteration samples: hidden cards, opponents' moves, and the rest of the hand.
+
+An opponent's move depends on the cards sampled for it, and never on ours, but for the fact that it
+cannot hold them: its chances are those of its own hand against any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cbr.jit import njit
+from cbr_holdem.cards import DECK, HANDS
+from cbr_holdem.chance import below, step, unit
+from cbr_holdem.situation import raised_to
+from cbr_holdem.strength import hand_number
+from cbr_holdem.table import (
+    ACTOR,
+    BOARD,
+    BOARD_CARDS,
+    CALL,
+    FOLD,
+    FOLDED,
+    HISTORY,
+    HOLE,
+    LIMIT,
+    MOST_SEATS,
+    MOVES,
+    RAISE,
+    SEATS,
+    STREET,
+    WIDTH,
+    act,
+    raise_limits,
+    to_call,
+)
+from cbr_opponents import (
+    BoardHands,
+    Workspace,
+    actor_strength,
+    board_hands,
+    move_chances,
+    move_of,
+    sample_move,
+)
+
+COUNT = len(HANDS)
+_ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
+#: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
+_TRIES = 40
+#: How a hand is played out from a leaf: as `PLAYOUTS` says.
+PLAYOUTS = ("model", "call", "leave")
+BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
+#: How our own seat acts there.
+SELVES = ("model", "call")
+# What went wrong, counted in `Scene.faults`.
+WRONG_CHANCES, WRONG_RANGE, WRONG_RULE = range(3)
+FAULTS = 3
+
+
+class Belief(NamedTuple):
+    """What is believed of hidden cards, for M models: cumulative sums of the weights of hands by
+    model and seat, `sums` [M, 10, 1326], and of the chances of models by seat, `models` [10, M].
+    `hands` are all hands on the board of the root, `street` [1] its street."""
+
+    sums: Any
+    models: Any
+    hands: BoardHands
+    street: Any
+
+
+class Scene(NamedTuple):
+    """Arrays of a search that are used again for each iteration.
+
+    The table `row` [WIDTH] and the one with other cards of our own, `other`; the model drawn for
+    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players; `space` of the
+    models; `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults`
+    [FAULTS]; working space `legal`, `values` and `errors` [moves]."""
+
+    row: Any
+    other: Any
+    which: Any
+    profiles: Any
+    space: Workspace
+    taken: Any
+    path: Any
+    faults: Any
+    legal: Any
+    values: Any
+    errors: Any
+
+
+def new_belief(models: int) -> Belief:
+    """Arrays for beliefs."""
+    return Belief(
+        np.zeros((models, MOST_SEATS, COUNT)),
+        np.ones((MOST_SEATS, models)),
+        board_hands(),
+        np.zeros(1, np.int64),
+    )
+
+
+def new_scene(profiles: Any, space: Any, moves: int) -> Scene:
+    """Arrays for a search."""
+    return Scene(
+        np.zeros(WIDTH, np.int64),
+        np.zeros(WIDTH, np.int64),
+        np.zeros(MOST_SEATS, np.int64),
+        profiles,
+        space,
+        np.zeros(DECK + 1, np.bool_),
+        np.zeros((2, 256), np.int64),
+        np.zeros(FAULTS, np.int64),
+        np.zeros(moves, np.bool_),
+        np.zeros(moves),
+        np.zeros(moves),
+    )
+
+
+@njit(allocates=False)
+def copy_table(r: Any, to: Any) -> None:
+    """Copy a table with the moves that it has."""
+    for column in range(HISTORY + r[MOVES]):
+        to[column] = r[column]
+
+
+@njit(allocates=False)
+def _draw(sums: Any, uniform: Any) -> Any:
+    """The place that a uniform number draws by cumulative sums."""
+    wanted = uniform * sums[len(sums) - 1]
+    low, high = 0, len(sums) - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if sums[middle] > wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(allocates=False)
+def _deal_hand(r: Any, seat: Any, sums: Any, state: Any, taken: Any) -> Any:
+    """Draw a hand of free cards for a seat by cumulative sums [1326]; returns the random state."""
+    one: Any = np.int64(DECK)
+    two: Any = np.int64(DECK)
+    for _ in range(_TRIES if sums[COUNT - 1] > 0.0 else 0):
+        state = step(state)
+        h = _draw(sums, unit(state))
+        one, two = _ONE[h], _TWO[h]
+        if not taken[one] and not taken[two]:
+            break
+    while taken[one]:
+        state = step(state)
+        one = below(state, DECK)
+    taken[one] = True
+    while taken[two]:
+        state = step(state)
+        two = below(state, DECK)
+    taken[two] = True
+    r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = one, two
+    return state
+
+
+@njit(allocates=False)
+def deal_hidden(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
+    """Draw a model and a hand for each opponent, and the rest of the board; no card comes twice.
+    Returns the random state."""
+    taken, known, which = scene.taken, scene.space.known, scene.which
+    n, street = r[SEATS], belief.street[0]
+    shown, models = BOARD_CARDS[street], belief.models.shape[1]
+    for card in range(DECK):
+        taken[card] = False
+    taken[DECK] = True  # DECK stands for no card yet
+    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
+    for place in range(shown):
+        taken[r[BOARD + place]] = True
+    # Cards drawn first restrict those drawn later, so the seat that begins is random.
+    state = step(state)
+    seat = below(state, n) if n > 2 else 0
+    for _ in range(n):
+        seat = seat + 1 if seat + 1 < n else 0
+        for later in range(4):
+            known[seat, later] = -1
+        if r[FOLDED] >> seat & 1:
+            continue
+        if seat != own:
+            which[seat] = 0
+            if models > 1:
+                state = step(state)
+                which[seat] = _draw(belief.models[seat], unit(state))
+                for column in range(scene.profiles.shape[2]):
+                    value = scene.profiles[which[seat], seat, column]
+                    scene.space.profiles[seat, column] = value
+            state = _deal_hand(r, seat, belief.sums[which[seat], seat], state, taken)
+        h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
+        known[seat, street] = belief.hands.strength[h]
+    for place in range(shown, 5):
+        state = step(state)
+        card = below(state, DECK)
+        while taken[card]:
+            state = step(state)
+            card = below(state, DECK)
+        taken[card] = True
+        r[BOARD + place] = card
+    return state
+
+
+@njit(allocates=False)
+def deal_own(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
+    """Draw other cards for our own seat, by what our moves tell of them, into a table whose hidden
+    cards are dealt; returns the random state."""
+    taken = scene.taken
+    taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = False
+    state = _deal_hand(r, own, belief.sums[0, own], state, taken)
+    for street in range(4):
+        scene.space.known[own, street] = -1
+    return state
+
+
+@njit(inline="always")
+def strength_of_actor(r: Any, reads_hands: Any, scene: Scene) -> Any:
+    """The packed strength of the actor's hand, -1 for models that do not look at it."""
+    return actor_strength(r, scene.space.known, scene.space.cards) if reads_hands else np.int64(-1)
+
+
+@njit(allocates=False)
+def chances_at(r: Any, terms: Any, strength: Any, which: Any, models: Any, scene: Scene) -> None:
+    """The chances of the actor's moves by a model, into `scene.space.chances`. Where they are no
+    chances, fold, call and raise are equally likely, and a fault is counted."""
+    chances = scene.space.chances
+    move_chances(r, terms, strength, models[which], scene.space)
+    total, least = 0.0, 0.0
+    for move in range(len(chances)):
+        total += chances[move]
+        least = min(least, chances[move])
+    if not (abs(total - 1.0) < 1e-6 and least >= 0.0):
+        scene.faults[WRONG_CHANCES] += 1
+        uniform_chances(r, chances)
+
+
+@njit(inline="always")
+def uniform_chances(r: Any, chances: Any) -> None:
+    """Fold, call and raise equally likely, without a fold where a check is free."""
+    facing = to_call(r) > 0
+    part = 1.0 / 3.0 if facing else 0.5
+    chances[FOLD], chances[CALL] = part if facing else 0.0, part
+    for move in range(RAISE, len(chances)):
+        chances[move] = part / (len(chances) - RAISE)
+
+
+@njit(inline="always")
+def drawn_move(r: Any, terms: Any, reads_hands: Any, models: Any, scene: Scene, state: Any) -> Any:
+    """The move that the actor's model draws; it may be a raise where none is legal."""
+    strength = strength_of_actor(r, reads_hands, scene)
+    chances_at(r, terms, strength, scene.which[r[ACTOR]], models, scene)
+    return sample_move(scene.space.chances, unit(state))
+
+
+@njit(allocates=False)
+def play_drawn(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
+    """Play a drawn move as `play_move` does, and return the move as which it is observed."""
+    if move < RAISE:
+        act(r, terms, move, 0)
+        return move
+    least, most = raise_limits(r, terms)
+    if most == 0:
+        act(r, terms, CALL, 0)
+        return np.int64(CALL)
+    if terms[LIMIT]:
+        act(r, terms, RAISE, least)
+        return move
+    amount = raised_to(r, least, most, sizes[move - RAISE])
+    observed = move_of(r, terms, RAISE, amount, RAISE + len(sizes))
+    act(r, terms, RAISE, amount)
+    return observed
+
+
+@njit(inline="always")
+def play_by_model(
+    r: Any,
+    terms: Any,
+    sizes: Any,
+    caller: Any,
+    reads_hands: Any,
+    models: Any,
+    scene: Scene,
+    state: Any,
+) -> Any:
+    """Play a table to its end by the models; the seat `caller` (-1: none) checks and calls. Returns
+    the random state."""
+    while r[ACTOR] >= 0:
+        state = step(state)
+        move = np.int64(CALL)
+        if r[ACTOR] != caller:
+            move = drawn_move(r, terms, reads_hands, models, scene, state)
+        play_drawn(r, terms, sizes, move)
+    return state
+
+
+@njit(inline="always")
+def show_down(r: Any, terms: Any, leave: Any) -> None:
+    """Compare the hands at a leaf without further betting: players who still owe call, or with
+    `leave` fold (Gerritsen's two ways)."""
+    street = r[STREET]
+    while r[ACTOR] >= 0:
+        owes = to_call(r) > 0
+        act(r, terms, FOLD if leave and owes and r[STREET] == street else CALL, 0)
