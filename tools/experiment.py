@@ -96,16 +96,21 @@ def folder(given: argparse.Namespace) -> Path:
     out: Path = given.out or Path("casebases") / f"{name}{'-quick' if given.quick else ''}"
     source = Path(given.source).resolve() if given.source else TEACHERS
     made_of = f"{source}{', quick' if given.quick else ''}"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadValue(f"cannot write into {out}: {error.strerror}; give another --out") from None
+    folder_of(out)
     mark = out / "made_of.txt"
     was = mark.read_text("utf-8") if mark.exists() else made_of
     if was != made_of:
         raise BadValue(f"{out} was made of {was} and not of {made_of}; give another --out")
     mark.write_text(made_of, "utf-8")
     return out
+
+
+def folder_of(out: Path) -> None:
+    """Make the output folder."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadValue(f"cannot write into {out}: {error.strerror}; give another --out") from None
 
 
 def page_name(tool: str, given: argparse.Namespace) -> str:

@@ -142,7 +142,8 @@ def _people(found: list[_Found]) -> Table:
     heads = "log,model,decisions,accuracy,goal,legal,log-loss,legal,gain by the player,goal"
     note = (
         "A fifth of the players is held out. The gain is what the log-loss is less than that of "
-        "the trees without profiles, paired; `ponsen` corrects these very trees, or those with profiles."
+        "the trees without profiles, paired; `ponsen` corrects these very trees, or those with "
+        "profiles."
     )
     return Table("Moves of players held out, without cards", heads.split(","), rows, note)
 
