@@ -167,6 +167,7 @@ def test_beliefs_are_the_ranges_of_the_models(models):
             np.testing.assert_allclose(weights / weights.sum(), expected[seat], atol=1e-12)
 
 
+@pytest.mark.long  # the search is compiled for two models
 def test_a_model_that_explains_the_moves_becomes_likely(models, tmp_path):
     """Two models; an opponent who raises is the one who raises often, by Bayes' rule."""
     for name, chance in (("rarely", 0.1), ("often", 0.8)):
@@ -240,7 +241,7 @@ def test_moves_of_the_root_are_compared_on_the_same_deals(models):
 # --- what opponents know --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("actions", ["c", "ccc", "ccccc", "cccccccr"])
+@pytest.mark.parametrize("actions", ["", "cc", "cccc", "cccccc"])
 def test_opponents_do_not_see_our_cards(models, actions):
     """Their chances depend on their own hand and the public cards; ours only take cards away."""
     bot = SearchBot(model=f"file:{models}/limit.npz", iterations=10)
@@ -257,8 +258,7 @@ def test_opponents_do_not_see_our_cards(models, actions):
         row[BOARD : BOARD + 5] = cards(BOARD_DEALT)
         scene.space.known[:] = -1
         act(row, LIMIT.terms, 1, 0)
-        if row[ACTOR] == own or row[ACTOR] < 0:
-            pytest.skip("the call ended the round")
+        assert row[ACTOR] == 1 - own
         strength = strength_of_actor(row, True, scene)
         chances_at(row, LIMIT.terms, strength, 0, engine.players.models, scene)
         found.append(scene.space.chances.copy())
