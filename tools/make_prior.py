@@ -128,7 +128,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--without", action="append", default=[], metavar="BOT")
     parser.add_argument("--betting", choices=[*FAMILIES, "both"], default="both")
-    parser.add_argument("--hands", type=int, default=60_000)
+    parser.add_argument("--hands", type=int, default=15_000)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--out", type=Path, default=HERE)
     given = parser.parse_args()

@@ -58,7 +58,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Add the options that both tools have."""
     parser.add_argument("--hands", type=int, default=10_000, help="of each match (10,000)")
     parser.add_argument("--seed", type=int, default=9001, help="of deals that nothing was tuned on")
-    parser.add_argument("--prior-hands", type=int, default=60_000, help="games of a model (60,000)")
+    parser.add_argument("--prior-hands", type=int, default=15_000, help="games of a model (15,000)")
     parser.add_argument("--out", type=Path, default=Path("casebases/search"), help="a folder")
     parser.add_argument("--only", action="append", metavar="TEXT", help="rows with this text")
     parser.add_argument("--workers", type=int, default=2)
