@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from cbr import BadValue, Casebase
 from cbr.statistics import Mean
 from cbr_opponents.learning import Observed, observe
-from cbr_opponents.prediction import Prediction, compare, evaluate
-from cbr_opponents.prediction.evaluation import Group
+from cbr_opponents.prediction import Group, Prediction, compare, evaluate
 from experiment import built, say
 from results import Table
 
@@ -142,7 +141,8 @@ def _people(found: list[_Found]) -> Table:
     heads = "log,model,decisions,accuracy,goal,legal,log-loss,legal,gain by the player,goal"
     note = (
         "A fifth of the players is held out. The gain is what the log-loss is less than that of "
-        "the trees without profiles, paired; `ponsen` corrects these very trees, or those with profiles."
+        "the trees without profiles, paired; `ponsen` corrects these very trees, or those with "
+        "profiles."
     )
     return Table("Moves of players held out, without cards", heads.split(","), rows, note)
 
