@@ -31,7 +31,9 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*", help="casebases of hold'em")
     parser.add_argument("--logs", type=Path, help="a folder of public logs: all figures")
     parser.add_argument("--out", type=Path, default=Path("casebases/prediction"))
-    parser.add_argument("--hands", type=int, help="with --logs: most hands of each log")
+    parser.add_argument(
+        "--hands", type=int, help="with --logs: most hands of a log, but of ACPC logs"
+    )
     parser.add_argument("--model", action="append", help="a player model; repeat it for several")
     parser.add_argument("--split", choices=SPLITS, default="players")
     parser.add_argument("--cards", type=int, default=4_000, help="hands whose cards are looked at")

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from cbr import BadValue, Casebase
 from cbr.statistics import Mean
 from cbr_opponents.learning import Observed, observe
-from cbr_opponents.prediction import Prediction, compare, evaluate
-from cbr_opponents.prediction.evaluation import Group
+from cbr_opponents.prediction import Group, Prediction, compare, evaluate
 from experiment import built, say
 from results import Table
 
@@ -81,7 +80,7 @@ def figures(logs: Path, out: Path, seed: int, hands: int | None) -> list[Table]:
         if file := _casebase(logs / one.log, out, hands):
             found.append(_measured(file, one, seed))
     tables = [_people(found), _learning(found), _few(found), _shown(found)] if found else []
-    if file := _casebase(logs / MATCHES, out, hands):
+    if file := _casebase(logs / MATCHES, out, None):  # its matches belong together
         tables += _programs(file, seed)
     if not tables:
         raise BadValue(f"{logs} has none of the logs, such as {PEOPLE[0].log}")
@@ -113,8 +112,10 @@ def _measured(file: Path, people: People, seed: int) -> _Found:
 
 
 def _evaluated(base: Casebase, observed: Observed, model: str, seed: int, cards: int) -> Prediction:
-    say(f"{base.path}: {model}")
-    return evaluate(base, observed, model, "players", seed, cards)
+    found = evaluate(base, observed, model, "players", seed, cards)
+    of = found.public
+    say(f"{base.path}, {model}: accuracy {of.accuracy.mean:.3f}, log-loss {of.log_loss.mean:.4f}")
+    return found
 
 
 def _people(found: list[_Found]) -> Table:

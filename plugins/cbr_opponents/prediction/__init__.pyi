@@ -1,3 +1,4 @@
+from .evaluation import Group as Group
 from .evaluation import Prediction as Prediction
 from .evaluation import as_json as as_json
 from .evaluation import compare as compare
