@@ -97,9 +97,10 @@ def pool() -> Iterator[Executor]:
         yield pool
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def dask_cluster() -> Iterator[str]:
-    """The address of a Dask scheduler with two workers."""
+    """The address of a Dask scheduler with two workers. It ends with the test: idle, it takes a
+    seventh of a core."""
     from distributed import LocalCluster
 
     with LocalCluster(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import warnings
 import zipfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -100,15 +103,20 @@ def test_flat_proposes_all_that_belongs_for_any_weights_and_measures(spec: str) 
     assert found.similarity == pytest.approx(truth.similarity, abs=1e-12)
 
 
+@pytest.fixture(scope="module", params=["faiss-flat", "faiss-hnsw", "faiss-ivf"])
+def built(request: pytest.FixtureRequest):
+    """Cases, their measures, and an index of one kind: what is retrieved does not change it."""
+    measures, vectors = bound(MANY, MEASURES | {"b": LINEAR}), made(MANY, 6000)
+    return vectors, measures, build_faiss(request.param, vectors, measures, {})
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["faiss-flat", "faiss-hnsw", "faiss-ivf"])
 @pytest.mark.parametrize("spec", POLICIES)
-def test_nearly_all_is_found(kind: str, spec: str) -> None:
-    measures = bound(MANY, MEASURES | {"b": LINEAR})
-    vectors = made(MANY, 6000)
+def test_nearly_all_is_found(built, spec: str) -> None:
+    vectors, measures, parts = built
     weights = np.array([f.weight for f in MANY])
     scan = Retriever(vectors, measures, weights, policy(spec), Scan(vectors))
-    index = FaissIndex(vectors, measures, build_faiss(kind, vectors, measures, {}), SearchEffort())
+    index = FaissIndex(vectors, measures, parts, SearchEffort())
     targets = targets_like(vectors, 60, np.random.default_rng(4))
     truth, found = scan.many(targets), dataclasses.replace(scan, index=index).many(targets)
     assert recalls(truth, found).mean() >= 0.95
@@ -291,6 +299,31 @@ def things(_grown: Path, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def _indexed(_grown: Path) -> Callable[[str], Path]:
+    """Indices of these cases, each built once."""
+    from cbr.cli import main
+
+    @cache
+    def built(kind: str) -> Path:
+        with pytest.raises(SystemExit) as stop:
+            main(["index", str(_grown), "--kind", kind])
+        assert not stop.value.code
+        return path_of(_grown, "thing", kind)
+
+    return built
+
+
+@pytest.fixture
+def indexed(_indexed: Callable[[str], Path], things: Path) -> Callable[[str], Path]:
+    """Lay an index of a kind beside the casebase `things`, as `cbr index` would, and name it."""
+
+    def copied(kind: str) -> Path:
+        return Path(shutil.copy(_indexed(kind), path_of(things, "thing", kind)))
+
+    return copied
+
+
 TARGET = {"x": 0.4, "y": 0.6}
 
 
@@ -330,10 +363,9 @@ def test_a_saved_index_is_used_while_it_fits(cbr, things: Path, kind: str) -> No
 
 
 @pytest.mark.long
-def test_a_damaged_index_is_not_used(cbr, things: Path) -> None:
+def test_a_damaged_index_is_not_used(cbr, things: Path, indexed) -> None:
     truth, _ = answer(things, "exact")
-    cbr("index", things, "--kind", "flat")
-    file = path_of(things, "thing", "flat")
+    file = indexed("flat")
     whole = file.read_bytes()
     rng = np.random.default_rng(6)
     broken = [whole[:size] for size in (0, 10, len(whole) // 2, len(whole) - 1)]
@@ -354,9 +386,8 @@ def test_a_damaged_index_is_not_used(cbr, things: Path) -> None:
     assert "is damaged" in said.err
 
 
-def test_a_flipped_byte_of_the_index_is_seen(cbr, things: Path) -> None:
-    cbr("index", things, "--kind", "flat")
-    file = path_of(things, "thing", "flat")
+def test_a_flipped_byte_of_the_index_is_seen(things: Path, indexed) -> None:
+    file = indexed("flat")
     whole = file.read_bytes()
     middle = len(whole) // 2
     file.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
@@ -405,12 +436,13 @@ def test_an_index_for_the_features_own_weights_is_stale_when_these_change(things
 
 
 def uniform(path: Path, features: int) -> Path:
-    """Cases that lie evenly: the more features, the sparser."""
+    """Cases that lie evenly: the more features, the sparser. Values are rounded, since an index
+    compares each value of a feature with each other."""
     names = [f"f{place}" for place in range(features)]
     thing = CaseType("thing", [Feature(name, range=(0, 1)) for name in names], ["a"])
     rng, count = np.random.default_rng(7), 26_000
     with Casebase.create(path, [thing]) as base, base.transaction():
-        columns = {name: rng.random(count).tolist() for name in names}
+        columns = {name: rng.random(count).round(2).tolist() for name in names}
         base.add("thing", columns, ["a"] * count, [None] * count, [None] * count, range(count))
     return path
 
@@ -479,11 +511,8 @@ def test_measuring(cbr, things: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_stamp_can_be_read(cbr, things: Path) -> None:
-    import zipfile
-
-    cbr("index", things, "--kind", "hnsw")
-    with zipfile.ZipFile(path_of(things, "thing", "hnsw")) as archive:
+def test_the_stamp_can_be_read(indexed) -> None:
+    with zipfile.ZipFile(indexed("hnsw")) as archive:
         stamp = json.loads(archive.read("stamp.json"))
     assert stamp["format"] == "cbr-faiss-index"
     assert stamp["similarities"] == ["linear?span=1.0", "linear?span=1.0"]
@@ -492,8 +521,8 @@ def test_the_stamp_can_be_read(cbr, things: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_file_of_another_kind_is_not_used(cbr, things: Path) -> None:
-    cbr("index", things, "--kind", "ivf")
+def test_a_file_of_another_kind_is_not_used(cbr, things: Path, indexed) -> None:
+    indexed("ivf")
     [state] = cbr("info", things, "--json").json["indices"]
     other = Path(state["file"].replace(".ivf.", ".hnsw."))
     other.write_bytes(Path(state["file"]).read_bytes())
@@ -503,8 +532,8 @@ def test_a_file_of_another_kind_is_not_used(cbr, things: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("harm", [("weights", None), ("similarities", []), ("features", "abc")])
-def test_an_edited_stamp_is_damage(cbr, things: Path, harm: tuple[str, object]) -> None:
-    cbr("index", things, "--kind", "ivf")
+def test_an_edited_stamp_is_damage(cbr, things: Path, indexed, harm: tuple[str, object]) -> None:
+    indexed("ivf")
     [state] = cbr("info", things, "--json").json["indices"]
     path = Path(state["file"])
     with zipfile.ZipFile(path) as archive:

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -245,9 +247,15 @@ class TestFlopTable:
         first = flop_classes().start[700]
         assert class_numbers(holes, flop).tolist() == list(range(first, first + len(holes)))
 
+    @pytest.fixture(scope="class")
+    def rows(self) -> Callable[[int], bytes]:
+        """Rows of a flop, which take half a second, computed once for all tests."""
+        return cache(flop_table.flop_rows)
+
     @pytest.fixture
-    def small(self, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    def small(self, rows: Callable[[int], bytes], monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
         """A table of the first twelve flops only, as if there were no more."""
+        monkeypatch.setattr(flop_table, "flop_rows", rows)
         start = flop_classes().start[:13]
         monkeypatch.setattr(flop_classes(), "start", start)
         monkeypatch.setattr(flop_table, "FLOP_CLASSES", int(start[-1]))
