@@ -5,6 +5,7 @@ decision_features   features of a decision for boosted trees
 profiles            what was seen of a player in earlier hands, as counts and as features
 frequencies         chances of moves from counts, smoothed
 boosting            boosted trees that refine these chances
+tree_bits           trees as they are evaluated: many at once; `tree_code` has the inner loops
 tilts               ways in which players may differ from those of a log
 opponent_model      OpponentModel, the array form: the chance of each move, given table and hand
 corrective          how one player's moves differ from those of a prior (Ponsen)

@@ -160,17 +160,15 @@ def _grow(binned: Any, packed: Any, bins_of: Any, feature: Any, cut: Any, leaf: 
 def _add_up(binned: Any, rows: Any, leaf: Any, packed: Any, sums: Any) -> None:
     """Add the derivatives [n, 2 moves] of some rows to the sums [leaves, features, bins, 2 moves]
     of their leaves."""
-    width = packed.shape[1]
-    for which in range(len(binned)):
-        for i in rows:
-            at, b = leaf[i], binned[which, i]
+    width = np.uint64(packed.shape[1])
+    # Unsigned numbers need no test for indices below 0, which would take half the time.
+    for which in range(np.uint64(len(binned))):
+        for place in range(np.uint64(len(rows))):
+            i = np.uint64(rows[place])
+            at, b = np.uint64(leaf[i]), np.uint64(binned[which, i])
             if width == 6:  # the case of fold, call and raise; unrolled, it is twice as fast
-                sums[at, which, b, 0] += packed[i, 0]
-                sums[at, which, b, 1] += packed[i, 1]
-                sums[at, which, b, 2] += packed[i, 2]
-                sums[at, which, b, 3] += packed[i, 3]
-                sums[at, which, b, 4] += packed[i, 4]
-                sums[at, which, b, 5] += packed[i, 5]
+                for m in range(np.uint64(6)):
+                    sums[at, which, b, m] += packed[i, m]
             else:
                 for m in range(width):
                     sums[at, which, b, m] += packed[i, m]

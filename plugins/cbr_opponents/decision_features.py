@@ -105,22 +105,50 @@ def _preflop_cards() -> NDArray[np.int64]:
 
 _CARDS = _preflop_cards()
 
+#: Steps of an octave in which logarithms are counted: all scales of features divide it.
+_STEPS = 48
 
-@njit
+
+def _octave() -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """For each 1/128 of the octave from 1 to 2, the number of steps below it, and where in it the
+    next step begins."""
+    steps = 2.0 ** (np.arange(_STEPS + 1) / _STEPS)
+    below = np.searchsorted(steps, 1.0 + np.arange(128) / 128.0, "right") - 1
+    return below.astype(np.int64), steps[below + 1]
+
+
+_BELOW, _NEXT = _octave()
+
+
+def _rank_sets() -> NDArray[np.uint8]:
+    """Of each set of ranks, as bits: the highest, those from jack up, and the runs of five ranks
+    that have three of them or more, [8192, 3]."""
+    sets = np.arange(1 << 13)
+    has = sets[:, None] >> np.arange(13) & 1
+    low = np.concatenate([has[:, -1:], has], axis=1)  # an ace is also below the deuce
+    runs = np.stack([low[:, start : start + 5].sum(axis=1) >= 3 for start in range(10)], axis=1)
+    highest = np.where(sets > 0, np.floor(np.log2(np.maximum(sets, 1))), 0)
+    return np.stack([highest, has[:, 9:].sum(axis=1), runs.sum(axis=1)], axis=1).astype(np.uint8)
+
+
+_RANK_SETS = _rank_sets()
+
+
+@njit(allocates=False)
 def decision_features(r: Any, terms: Any, raiser: Any, strength: Any, out: Any) -> None:
     """Features of the decision at a table, into `out` uint8 [FEATURES]; `raiser` is the seat of the
     last raise or -1, `strength` the packed strength of the actor's hand, -1 if it is unknown."""
     seat, street, n = r[ACTOR], r[STREET], r[PLAYERS] - 1
     call, pot, small = to_call(r), pot_of(r), terms[BET_SIZES]
     out[F_RAISES] = min(r[RAISES], 255)
-    out[F_PRICE] = min(255, 4 * call // terms[BET_SIZES + street])
+    out[F_PRICE] = min(255, _quotient(4 * call, terms[BET_SIZES + street]))
     out[F_OPPONENTS] = n
     out[F_LAST_RAISER] = 0 if raiser < 0 else (2 if raiser == seat else 1)
-    out[F_POT] = min(255.0, 6.0 * np.log2(2.0 * pot / small))
+    out[F_POT] = min(255, _steps(2.0 * pot / small) // 8)
     out[F_POT_ODDS] = 200.0 * call / (call + pot)
-    out[F_POSITION] = 9 * seat // r[SEATS]
-    out[F_BET] = min(255, 2 * r[BET + seat] // small)
-    out[F_PAID] = min(255, 2 * r[PAID + seat] // small)
+    out[F_POSITION] = _quotient(9 * seat, r[SEATS])
+    out[F_BET] = min(255, _quotient(2 * r[BET + seat], small))
+    out[F_PAID] = min(255, _quotient(2 * r[PAID + seat], small))
     out[F_STACK_TO_POT] = 0
     if not terms[LIMIT]:
         out[F_STACK_TO_POT] = _logarithm(r[STACK + seat], pot)
@@ -130,7 +158,7 @@ def decision_features(r: Any, terms: Any, raiser: Any, strength: Any, out: Any) 
     hand_features(street, n, strength, out)
 
 
-@njit
+@njit(allocates=False)
 def hand_features(street: Any, opponents: Any, strength: Any, out: Any) -> None:
     """The features of the hand alone, by its packed strength; -1 leaves them 0."""
     if strength < 0:
@@ -146,23 +174,39 @@ def hand_features(street: Any, opponents: Any, strength: Any, out: Any) -> None:
         out[F_FIELD_STRENGTH] = 255.0 * ((strength & 255) / 255.0) ** opponents
 
 
-@njit
+@njit(allocates=False)
+def _steps(ratio: Any) -> Any:
+    """48 times the binary logarithm of a positive number, rounded down: read off its bits, which is
+    several times as fast as to compute it."""
+    bits = np.float64(ratio).view(np.int64)
+    eighth = bits >> 45 & 127
+    part = np.int64(bits & 0xFFFFFFFFFFFFF | 0x3FF0000000000000).view(np.float64)  # from 1 to 2
+    return _STEPS * ((bits >> 52) - 1023) + _BELOW[eighth] + int(part >= _NEXT[eighth])
+
+
+@njit(allocates=False)
 def _logarithm(amount: Any, of: Any) -> Any:
-    return min(255.0, 16.0 * np.log2(1.0 + amount / of))
+    return min(255, _steps(1.0 + amount / of) // 3)
 
 
-@njit
+@njit(allocates=False)
+def _quotient(amount: Any, of: Any) -> Any:
+    """Whole numbers divided, rounded down; exact, and faster than the division of integers."""
+    return np.int64(amount / of)
+
+
+@njit(allocates=False)
 def _opponents(r: Any, raiser: Any, pot: Any, out: Any) -> None:
     """Who is still in, where they sit, and their stacks."""
     seat = r[ACTOR]
     waiting, later, broke = 0, 0, 0
     deepest = np.int64(0)
     for other in range(r[SEATS]):
-        if other != seat and not r[FOLDED] >> other & 1:
-            waiting += r[PENDING] >> other & 1
-            later += other > seat
-            broke += r[STACK + other] == 0
-            deepest = max(deepest, r[STACK + other] + r[BET + other])
+        live = int(other != seat) & ~r[FOLDED] >> other & 1  # counted without a branch, see below
+        waiting += live & r[PENDING] >> other
+        later += live & int(other > seat)
+        broke += live & int(r[STACK + other] == 0)
+        deepest = max(deepest, live * (r[STACK + other] + r[BET + other]))
     out[F_YET_TO_ACT] = waiting
     out[F_SEATS] = r[SEATS]
     out[F_LATER] = later
@@ -173,20 +217,18 @@ def _opponents(r: Any, raiser: Any, pot: Any, out: Any) -> None:
     out[F_INVESTED] = 200.0 * r[PAID + seat] / (r[PAID + seat] + r[STACK + seat])
 
 
-@njit
+@njit(allocates=False)
 def _size(by: Any, pot: Any) -> Any:
     """A raise by so many chips into a pot, on a scale of eighths of a doubling; 0 for no raise."""
     if by == 0:
-        return 0.0
-    return max(1.0, min(255.0, 32.0 + 8.0 * np.log2(by / pot)))
+        return np.int64(0)
+    return max(1, min(255, 32 + _steps(by / pot) // 6))
 
 
-@njit
+@njit(allocates=False)
 def _history(r: Any, terms: Any, out: Any) -> None:
     """What was done on this street and those before."""
     seat, street = r[ACTOR], r[STREET]
-    for column in range(F_BETS, F_LED + 1):
-        out[column] = 0
     acted, callers, checks, own_now, own_before, raises = 0, 0, 0, 0, 0, 0
     # The last raise of this street, of the street before, and the player's own: by how much into
     # which pot. Their sizes are logarithms, which are taken once, at the end.
@@ -197,44 +239,43 @@ def _history(r: Any, terms: Any, out: Any) -> None:
     for other in range(r[SEATS]):
         pot += max(np.int64(0), r[POST + other])
         top = max(top, r[POST + other])
+    bets = np.int64(0)  # of three streets, 16 bits each
+    # What every move counts for is added up without branches: moves are so different that the
+    # processor would guess wrong at most of them. Raises are few.
     for m in range(r[MOVES]):
         on, who, kind, amount = unpacked(r[HISTORY + m])
-        if on != when:
-            when, top = on, np.int64(0)
-        done = 1
+        top = top if on == when else np.int64(0)
+        when = on
+        here, own = int(on == street), int(who == seat)
         if kind == RAISE:
-            done = 3
             by, into = max(np.int64(1), amount - top), max(np.int64(1), pot)
             if on < 3:
-                out[F_BETS + on] = min(255, out[F_BETS + on] + 1)
-                led = led & ~(1 << on) | (who == seat) << on
-            if on == street:
-                acted, callers = 0, 0
+                bets += 1 << 16 * on
+                led = led & ~(1 << on) | own << on
+            if here:
+                acted, callers = -1, 0
                 by_now, pot_now = by, into
             elif on == street - 1:
                 leader = who
                 by_before, pot_before = by, into
-            if who == seat:
+            if own:
                 by_own, pot_own = by, into
-            else:
-                raises += 1
+            raises += 1 - own
             pot += by  # near enough for a size
             top = amount
-        else:
-            if kind == CALL and amount > 0:
-                done = 2
-            pot += amount if kind == CALL else 0
-            if on == street:
-                acted += 1
-                if kind == CALL:
-                    callers += who != seat and amount > 0
-                    checks += amount == 0
-                    checked |= (amount == 0) << who
-        if who == seat and kind != FOLD:
-            if on == street:
-                own_now = done
-            elif on == street - 1:
-                own_before = done
+        calls, pays = int(kind == CALL), int(amount > 0)
+        done = 3 if kind == RAISE else 1 + calls * pays
+        pot += calls * amount
+        acted += here
+        callers += here & calls & pays & 1 - own
+        free = here & calls & 1 - pays
+        checks += free
+        checked |= free << who
+        mine = own & int(kind != FOLD)
+        own_now = done if mine & here else own_now
+        own_before = done if mine & int(on == street - 1) else own_before
+    for on in range(3):
+        out[F_BETS + on] = min(255, bets >> 16 * on & 0xFFFF)
     out[F_LED] = led
     out[F_ACTED], out[F_CALLERS], out[F_CHECKS] = acted, callers, checks
     out[F_OWN_NOW], out[F_OWN_BEFORE] = own_now, own_before
@@ -248,7 +289,7 @@ def _history(r: Any, terms: Any, out: Any) -> None:
         out[F_LEADER] = 1 if leader == seat else (2 if checked >> leader & 1 else 3)
 
 
-@njit
+@njit(allocates=False)
 def _board(r: Any, out: Any) -> None:
     """The texture of the board."""
     shown = BOARD_CARDS[r[STREET]]
@@ -257,32 +298,20 @@ def _board(r: Any, out: Any) -> None:
     if shown == 0:
         return
     suits, ranks, total, mask, before = np.int64(0), np.int64(0), 0, 0, 0
+    same_suit, same_rank = np.int64(0), np.int64(0)
     for place in range(shown):
         card = r[BOARD + place]
         suits += np.int64(1) << 4 * (card & 3)
         ranks += np.int64(1) << 4 * (card >> 2)
+        same_suit = max(same_suit, suits >> 4 * (card & 3) & 15)
+        same_rank = max(same_rank, ranks >> 4 * (card >> 2) & 15)
         total += card >> 2
         before = mask
         mask |= 1 << (card >> 2)
     last = r[BOARD + shown - 1]
     rank = last >> 2
-    same_suit, same_rank, high, highest = np.int64(0), np.int64(0), 0, 0
-    for suit in range(4):
-        same_suit = max(same_suit, np.int64(suits >> 4 * suit & 15))
-    for one in range(13):
-        same_rank = max(same_rank, np.int64(ranks >> 4 * one & 15))
-        if mask >> one & 1:
-            highest = one
-            high += one >= 9
-    low = mask << 1 | mask >> 12 & 1
-    runs = 0
-    for start in range(10):
-        window = low >> start & 31
-        runs += (window & 1) + (window >> 1 & 1) + (window >> 2 & 1) + (window >> 3 & 1) + (
-            window >> 4 & 1
-        ) >= 3
-    out[F_HIGHEST], out[F_AVERAGE] = highest, 10 * total // shown
-    out[F_SAME_SUIT], out[F_SAME_RANK], out[F_HIGH_CARDS] = same_suit, same_rank, high
-    out[F_STRAIGHTS], out[F_LAST_CARD] = runs, rank
+    out[F_HIGHEST], out[F_HIGH_CARDS], out[F_STRAIGHTS] = _RANK_SETS[mask]
+    out[F_AVERAGE] = _quotient(10 * total, shown)
+    out[F_SAME_SUIT], out[F_SAME_RANK], out[F_LAST_CARD] = same_suit, same_rank, rank
     third = suits >> 4 * (last & 3) & 15 == 3
     out[F_LAST_NEW] = (before >> rank == 0) + 2 * (ranks >> 4 * rank & 15 >= 2) + 4 * third

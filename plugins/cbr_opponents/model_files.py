@@ -28,9 +28,17 @@ from cbr_opponents.abstraction import (
 from cbr_opponents.array_models import ArrayModel
 from cbr_opponents.boosting import DEPTH
 from cbr_opponents.decision_features import FEATURES
-from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, SizeTrees, is_of_hand
+from cbr_opponents.opponent_model import (
+    COLUMNS,
+    KINDS,
+    OpponentModel,
+    SizeTrees,
+    is_of_hand,
+    quick_trees,
+)
 from cbr_opponents.player_models import PlayerModelKind
 from cbr_opponents.profiles import PROFILE, RAISER, SEEN, profile_features
+from cbr_opponents.tree_bits import MOST_TREES
 
 FORMAT = "cbr player model"
 #: To be raised when a feature or a count gets another meaning and none of `WIDTHS` changes.
@@ -46,8 +54,6 @@ WIDTHS = {
     "seen": SEEN,
 }
 _FREE = CONTEXTS // PRICE_CLASSES
-#: The most trees of a street.
-_MOST_TREES = 10_000
 #: The least chance above 0, and the most that the trees of a street may add to its logarithm: so
 #: that no chance of play is rounded to 0 or to infinity.
 _LEAST, _MOST_LOG = 1e-30, 100.0
@@ -136,7 +142,7 @@ FILE_KIND = PlayerModelKind(
 def _flat(arrays: OpponentModel) -> dict[str, NDArray[Any]]:
     """The fields of a model by name, those of the trees of sizes as `sizes.NAME`."""
     fields = {**arrays._asdict(), **{f"sizes.{k}": v for k, v in arrays.sizes._asdict().items()}}
-    del fields["sizes"]
+    del fields["sizes"], fields["quick"]  # the latter are made from the others
     return {name: np.ascontiguousarray(part) for name, part in fields.items()} | {
         name: np.array(fields[name], np.float64) for name in ("calls_raised", "raises_called")
     }
@@ -145,11 +151,12 @@ def _flat(arrays: OpponentModel) -> dict[str, NDArray[Any]]:
 def _joined(parts: Mapping[str, NDArray[Any]]) -> OpponentModel:
     sizes = SizeTrees(**{name: parts[f"sizes.{name}"] for name in SizeTrees._fields})
     fields: dict[str, Any] = {
-        name: parts[name] for name in OpponentModel._fields if name != "sizes"
+        name: parts[name] for name in OpponentModel._fields if name not in ("sizes", "quick")
     }
     for name in ("calls_raised", "raises_called"):
         fields[name] = float(fields[name])
-    return OpponentModel(sizes=sizes, **fields)
+    quick = quick_trees(fields["feature"], fields["cut"], fields["leaf"], fields["trees"], sizes)
+    return OpponentModel(sizes=sizes, quick=quick, **fields)
 
 
 def _scalar(parts: Mapping[str, NDArray[Any]], name: str, kind: str) -> Any:
@@ -185,7 +192,7 @@ def _layout(
 ) -> dict[str, tuple[str, tuple[int, ...]]]:
     """The type and shape of each array; how many trees there are is taken from the file."""
     count, sizes = (
-        part.shape[1] if part is not None and part.ndim == 3 and part.shape[1] <= _MOST_TREES else 0
+        part.shape[1] if part is not None and part.ndim == 3 and part.shape[1] <= MOST_TREES else 0
         for part in (parts.get("feature"), parts.get("sizes.feature"))
     )
     leaves = 1 << DEPTH

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.jit import njit
-from cbr.typing import Floats
+from cbr.typing import Floats, Ints
 from cbr_holdem.table import ACTOR, CALL, FOLD, MOST_SEATS, PLAYERS, RAISE, STREET
 from cbr_opponents.abstraction import (
     class_shares,
@@ -44,6 +44,8 @@ from cbr_opponents.decision_features import (
 )
 from cbr_opponents.profiles import OF_PLAYER, PROFILE, RAISER, player_features, situation_of
 from cbr_opponents.tilts import Tilt, tilt_raises
+from cbr_opponents.tree_bits import MOST_TREES, QuickTrees, known_leaves, late_leaves
+from cbr_opponents.tree_code import PAIR, add_leaves
 
 Bytes = NDArray[np.uint8]
 
@@ -73,7 +75,8 @@ class OpponentModel(NamedTuple):
     [4, trees, DEPTH], `leaf` [4, trees, 2^DEPTH, KINDS] as in `Trees`. The first `public` [4] of
     these count where the cards are unknown too. Trees without a feature of the hand come first,
     `plain` [4] of them. `sizes` are the trees of sizes in the same form, their
-    leaves [.., sizes]. `stranger` [PROFILE] is the profile of a player who was not seen before.
+    leaves [.., sizes]. `quick` are all these trees once more, as compiled code evaluates them
+    (`quick_trees`). `stranger` [PROFILE] is the profile of a player who was not seen before.
 
     Players treat a strength as `shifted` [2, 256] says; then a share `calls_raised` of their calls
     are raises, and `raises_called` of their raises are calls.
@@ -89,6 +92,7 @@ class OpponentModel(NamedTuple):
     public: NDArray[np.int64]
     plain: NDArray[np.int64]
     sizes: SizeTrees
+    quick: QuickTrees
     stranger: Bytes
     shifted: Bytes
     calls_raised: float
@@ -126,6 +130,8 @@ class OpponentModel(NamedTuple):
         if average is None:
             shares = np.stack([class_shares(street) for street in range(4)])
             average = np.einsum("sc,sxcm->sxm", shares, grid)
+        before = np.array([len(one.feature) for one in public or [none] * 4], np.int64)
+        of_sizes = _stacked(sizes or [no_trees(grid.shape[-1] - RAISE)] * 4)
         return cls(
             grid,
             average,
@@ -134,9 +140,10 @@ class OpponentModel(NamedTuple):
             cut,
             leaf,
             count,
-            np.array([len(one.feature) for one in public or [none] * 4], np.int64),
+            before,
             plain,
-            _stacked(sizes or [no_trees(grid.shape[-1] - RAISE)] * 4),
+            of_sizes,
+            quick_trees(feature, cut, leaf, count, of_sizes),
             np.zeros(PROFILE, np.uint8) if stranger is None else stranger,
             shifted_strengths(1.0),
             0.0,
@@ -157,9 +164,9 @@ class OpponentModel(NamedTuple):
     def without_trees(self) -> OpponentModel:
         """The same players by the frequencies of the grid alone."""
         none = np.zeros_like(self.trees)
-        return self._replace(
-            trees=none, public=none, plain=none, sizes=self.sizes._replace(trees=none)
-        )
+        sizes = self.sizes._replace(trees=none)
+        quick = quick_trees(self.feature, self.cut, self.leaf, none, sizes)
+        return self._replace(trees=none, public=none, plain=none, sizes=sizes, quick=quick)
 
     def tilted(self, tilt: Tilt) -> OpponentModel:
         """The same players with a tilt."""
@@ -186,6 +193,14 @@ def _stacked(trees: Sequence[Trees]) -> SizeTrees:
     return SizeTrees(feature, cut, leaf, count)
 
 
+def quick_trees(
+    feature: Bytes, cut: Bytes, leaf: NDArray[np.float32], trees: Ints, sizes: SizeTrees
+) -> QuickTrees:
+    """The trees of a model, of which the first `trees` [4] count, as they are evaluated."""
+    late = np.stack([is_of_hand(street, np.arange(COLUMNS)) for street in range(4)])
+    return QuickTrees.of(feature, cut, leaf, trees, sizes, late)
+
+
 def is_of_hand(street: int, feature: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether features, by number, depend on the player's hand on a street."""
     return np.isin(feature, [*_OF_HAND, *([F_PAIR_SUITED] if street == 0 else [])])
@@ -206,9 +221,11 @@ class Workspace(NamedTuple):
 
     Packed strengths `known` by seat and street [10, 4] (-1: not computed), and `cards` (hole [2],
     board [5] and counts [3]) to compute them with. `profiles` uint8 [10, PROFILE] of the seats. Of
-    one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `sums` [3,
-    KINDS] of the trees (those for unknown cards, all without features of the hand, all), `sizes`
-    [sizes] the factors of sizes by their trees, and `chances` [moves].
+    one decision: `features` uint8 [COLUMNS], `place` [3] (street, context, opponents), `leaves`
+    uint8 [2, MOST_TREES] of the trees without the hand and with it, `sums` [3, 2] of the trees
+    (those for unknown cards, all without features of the hand, all): logarithms of what they
+    multiply folds, and raises, by rather than calls, `sizes` [sizes] the factors of sizes by their
+    trees, and `chances` [moves].
     """
 
     known: Any
@@ -216,6 +233,7 @@ class Workspace(NamedTuple):
     profiles: Any
     features: Any
     place: Any
+    leaves: Any
     sums: Any
     sizes: Any
     chances: Any
@@ -234,13 +252,14 @@ def workspace(model: OpponentModel) -> Any:
         profiles,
         np.zeros(COLUMNS, np.uint8),
         np.zeros(3, np.int64),
-        np.zeros((3, KINDS)),
+        np.zeros((2, MOST_TREES), np.uint8),
+        np.zeros((3, PAIR)),
         np.ones(moves - RAISE),
         np.empty(moves),
     )
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -> None:
     """Compute what the chances of the actor's moves do not need its hand for."""
     street, raiser = r[STREET], last_to_raise(r)
@@ -253,54 +272,35 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
     _begin_trees(model, space)
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def _begin_trees(model: OpponentModel, space: Workspace) -> None:
     """Add up the trees without features of the hand."""
-    street, sums = space.place[0], space.sums
-    for kind in range(KINDS):
-        sums[0, kind] = 0.0
-    _add_trees(0, model.public[street], 0, model, space)
-    for kind in range(KINDS):
-        sums[1, kind] = sums[0, kind]
-    _add_trees(model.public[street], model.plain[street], 1, model, space)
+    street, sums, leaves = space.place[0], space.sums, space.leaves[0]
     if len(space.sizes) > 1:
-        _size_factors(street, space.features, model.sizes, space.sizes)
-
-
-@njit(inline="always")
-def _add_trees(first: Any, end: Any, row: Any, model: OpponentModel, space: Workspace) -> None:
-    """Add some trees of the street to a row of `sums`, by the features."""
-    street, features, sums = space.place[0], space.features, space.sums
-    feature, cut, leaf = model.feature, model.cut, model.leaf
-    fold, call, more = sums[row, FOLD], sums[row, CALL], sums[row, RAISE]
-    for tree in range(np.uint64(first), np.uint64(end)):  # unsigned: no test for indices below 0
-        at = 0
-        for level in range(DEPTH):
-            above = features[feature[street, tree, level]] > cut[street, tree, level]
-            at |= int(above) << level
-        fold += leaf[street, tree, at, FOLD]
-        call += leaf[street, tree, at, CALL]
-        more += leaf[street, tree, at, RAISE]
-    sums[row, FOLD], sums[row, CALL], sums[row, RAISE] = fold, call, more
+        _size_factors(street, space.features, model, leaves, space.sizes)
+    known_leaves(street, model.quick.moves, space.features, leaves)
+    leaf, public = model.quick.pairs[street], model.public[street]
+    sums[0] = 0.0
+    add_leaves(leaf, leaves, 0, public, sums[0])
+    sums[1, 0], sums[1, 1] = sums[0, 0], sums[0, 1]
+    add_leaves(leaf, leaves, public, model.plain[street], sums[1])
 
 
 @njit(allocates=False)
-def _size_factors(street: Any, features: Any, trees: SizeTrees, out: Any) -> None:
-    """What the trees of sizes multiply the chance of each size by, into `out` [sizes]."""
-    feature, cut, leaf = trees.feature, trees.cut, trees.leaf
+def _size_factors(street: Any, features: Any, model: OpponentModel, leaves: Any, out: Any) -> None:
+    """What the trees of sizes multiply the chance of each size by, into `out` [sizes]; `leaves`
+    is working space."""
+    known_leaves(street, model.quick.sizes, features, leaves)
+    leaf = model.sizes.leaf[street]
     out[:] = 0.0
-    for tree in range(trees.trees[street]):
-        at = 0
-        for level in range(DEPTH):
-            above = features[feature[street, tree, level]] > cut[street, tree, level]
-            at |= int(above) << level
+    for tree in range(model.sizes.trees[street]):
         for size in range(len(out)):
-            out[size] += leaf[street, tree, at, size]
+            out[size] += leaf[tree, leaves[tree], size]
     for size in range(len(out)):
         out[size] = np.exp(out[size])
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
     """The chance of each move with a hand of this packed strength, into `space.chances`, after
     `begin_decision`; -1 stands for unknown cards."""
@@ -316,7 +316,7 @@ def hand_chances(strength: Any, model: OpponentModel, space: Workspace) -> None:
         tilt_raises(space.chances, model.calls_raised, model.raises_called)
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def _unknown_hand_chances(model: OpponentModel, space: Workspace) -> None:
     street, at, chances = space.place[0], space.place[1], space.chances
     for move in range(len(chances)):
@@ -324,30 +324,32 @@ def _unknown_hand_chances(model: OpponentModel, space: Workspace) -> None:
     _refine(0, space)
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def _known_hand_chances(held: Any, model: OpponentModel, space: Workspace) -> None:
     """With a hand of class `held`, whose features are known."""
     street, at, chances, sums = space.place[0], space.place[1], space.chances, space.sums
-    for kind in range(KINDS):
-        sums[2, kind] = sums[1, kind]
-    _add_trees(model.plain[street], model.trees[street], 2, model, space)
+    sums[2, 0], sums[2, 1] = sums[1, 0], sums[1, 1]
+    first, end = model.plain[street], model.trees[street]
+    if first < end:
+        known, leaves = space.leaves[0], space.leaves[1]
+        late_leaves(street, first, model.quick.moves, space.features, known, leaves)
+        add_leaves(model.quick.pairs[street], leaves, first, end, sums[2])
     for move in range(len(chances)):
         chances[move] = model.grid[street, at, held, move]
     _refine(2, space)
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def _refine(row: Any, space: Workspace) -> None:
-    """Refine the chances of a cell by trees: by a row of `sums`, the logarithms of what they
-    multiply folds, calls and raises by, and by the factors of sizes."""
+    """Refine the chances of a cell by trees: by a row of `sums`, and by the factors of
+    sizes."""
     chances, sums, sizes = space.chances, space.sums, space.sizes
     often, weighted = 0.0, 0.0
     for size in range(len(sizes)):
         often += chances[RAISE + size]
         weighted += chances[RAISE + size] * sizes[size]
-    fold = chances[FOLD] * _factor(sums[row, FOLD])
-    call = chances[CALL] * _factor(sums[row, CALL])
-    raising = often * _factor(sums[row, RAISE])
+    fold, call = chances[FOLD] * _factor(sums[row, 0]), chances[CALL]
+    raising = often * _factor(sums[row, 1])
     total = fold + call + raising
     chances[FOLD], chances[CALL] = fold / total, call / total
     raising /= total * weighted if weighted > 0.0 else 1.0
@@ -355,7 +357,7 @@ def _refine(row: Any, space: Workspace) -> None:
         chances[RAISE + size] = raising * chances[RAISE + size] * sizes[size]
 
 
-@njit(inline="always")
+@njit(allocates=False, forceinline=True)
 def _factor(log: Any) -> Any:
     return 1.0 if log == 0.0 else np.exp(log)  # without trees it is 0
 

@@ -1,7 +1,8 @@
 """Speed of opponent models: chances of moves, ranges, and fitting, against LightGBM and numpy.
 
 The log is played here by `lag`, nine at a table. Chances are computed one decision after the other
-inside compiled code, as roll-outs and search need them; LightGBM, with as many rounds of trees of
+inside compiled code, as roll-outs and search need them, at tables that fit into the cache of the
+processor, since those simulate one table at a time; LightGBM, with as many rounds of trees of
 as many leaves, predicts all rows in one call, which is the best it can do. A range is updated by
 one move; the peer computes the chances of all hands in one batch and multiplies with numpy. Times
 are of one thread.
@@ -36,6 +37,8 @@ from cbr_opponents import (
 from cbr_opponents.learning import TREES, Observed, fit_frequencies, fit_trees, observe
 
 _HANDS, _FITTED = 1_500, 100_000
+#: Different tables (3 KB each) of which chances are computed, and how often.
+_TABLES, _TIMES = 128, 40
 
 
 def rows(full: bool) -> list[Row]:
@@ -47,16 +50,19 @@ def rows(full: bool) -> list[Row]:
     learned, settings = lightgbm.Dataset, _settings()
     data = learned(observed.features, observed.kind)
     peer = lightgbm.train(settings, data, TREES)
-    some = observed.features[: len(turn)]
+    count = _TABLES * _TIMES
+    some = observed.features[:count]
+    again = np.tile(np.arange(_TABLES), _TIMES)
+    few = turn[:_TABLES].copy()
     found = []
     for name, arrays in models.items():
         found.append(
             compare(
                 f"chances by {name}, one decision on the turn",
-                lambda arrays=arrays: _chances(turn, game.terms, arrays),  # type: ignore[misc]
+                lambda arrays=arrays: _chances(few, game.terms, arrays, again),  # type: ignore[misc]
                 "LightGBM, in one batch",
                 lambda: peer.predict(some, num_threads=1),
-                per=len(turn),
+                per=count,
                 scale=1e9,
                 unit="ns",
             )
@@ -93,15 +99,17 @@ def _log() -> tuple[Observed, Any, Game]:
 
 
 @njit
-def _chances(tables: Any, terms: Any, model: OpponentModel) -> Any:
-    """The chances of each decision with its own hand, whose strength is known beforehand."""
+def _chances(tables: Any, terms: Any, model: OpponentModel, decisions: Any) -> Any:
+    """The chances of each decision, a number of a table, with the actor's own hand, whose strength
+    is known beforehand."""
     space = workspace(model)
-    total, strength = 0.0, np.int64(0)
+    strength = np.empty(len(tables), np.int64)
     for i in range(len(tables)):
-        if i % 64 == 0:  # strength is not what is timed
-            space.known[:] = -1
-            strength = actor_strength(tables[i], space.known, space.cards)
-        move_chances(tables[i], terms, strength, model, space)
+        space.known[:] = -1
+        strength[i] = actor_strength(tables[i], space.known, space.cards)
+    total = 0.0
+    for i in decisions:
+        move_chances(tables[i], terms, strength[i], model, space)
         total += space.chances[1]
     return total
 
