@@ -260,16 +260,18 @@ def played_as(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
     return move_of(r, terms, RAISE, amount, RAISE + len(sizes))
 
 
-@njit
+@njit(allocates=False)
 def legal_moves(r: Any, terms: Any, sizes: Any, legal: Any) -> None:
     """Mark in `legal` [moves] the moves that are legal at a table and differ from one another.
 
     On entry the raises of `legal` say which sizes are considered. Of sizes that come to the same
     amount the one remains as which that amount is observed.
     """
-    considered = legal.copy()
-    legal[FOLD], legal[CALL] = to_call(r) > 0, True
-    legal[RAISE:] = False
+    considered = np.int64(0)  # bits, since code that makes no arrays calls this
     for move in range(RAISE, len(legal)):
-        if considered[move]:
+        considered |= np.int64(legal[move]) << move
+        legal[move] = False
+    legal[FOLD], legal[CALL] = to_call(r) > 0, True
+    for move in range(RAISE, len(legal)):
+        if considered >> move & 1:
             legal[played_as(r, terms, sizes, move)] = True
