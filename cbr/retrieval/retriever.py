@@ -127,7 +127,7 @@ class Retriever:
             whole = all(np.issubdtype(p.dtype, np.integer) or not len(p) for p in proposed)
             if len(proposed) != len(codes) or any(p.ndim != 1 for p in proposed) or not whole:
                 raise PluginFailure("the index must propose a row of whole numbers for each target")
-            numbers = [np.unique(p.astype(np.int64)) for p in proposed]
+            numbers = [_ascending(p.astype(np.int64, copy=False)) for p in proposed]
         for number in numbers:
             if len(number) and not (number[0] >= 0 and number[-1] < len(self.vectors)):
                 raise PluginFailure(
@@ -160,6 +160,11 @@ class Retriever:
         indexed = self.vectors.case_type.indexed
         known = [place for place, feature in enumerate(indexed) if feature.name in target]
         return self._scorer.local(codes, known, number)
+
+
+def _ascending(number: Ints) -> Ints:
+    """Each number once, in order. Most indices propose them so, and sorting them again is slow."""
+    return number if (number[1:] > number[:-1]).all() else np.unique(number)
 
 
 def retriever_of(

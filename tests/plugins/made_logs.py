@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from cbr_holdem.table import Game
@@ -59,13 +63,27 @@ def made(folder: Path, name: str, specs: list[str], hands: int, game: Game | Non
 
 def limit_base(folder: Path) -> Path:
     """A casebase of limit hands of five players of two kinds."""
-    return made(folder, "limit", ["miniloki*3", "lag*2"], 900)
+    return _made_once(folder, "limit", ("miniloki*3", "lag*2"), 900)
 
 
 def no_limit_base(folder: Path) -> Path:
     """A casebase of no-limit hands of three players."""
-    specs = ["lag?size=1/2", "miniloki?size=1", "random"]
-    return made(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+    specs = ("lag?size=1/2", "miniloki?size=1", "random")
+    return _made_once(folder, "nolimit", specs, 500, Game("nolimit", 50, 100))
+
+
+def _made_once(folder: Path, name: str, specs: tuple[str, ...], hands: int, *game: Game) -> Path:
+    """Copies of a casebase that many tests need, and of its log: it takes seconds to make."""
+    first = _first(name, specs, hands, *game)
+    shutil.copy(first.with_suffix(".phhs"), folder)
+    return Path(shutil.copy(first, folder))
+
+
+@cache
+def _first(name: str, specs: tuple[str, ...], hands: int, *game: Game) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="cbr-made-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return made(folder, name, list(specs), hands, *game)
 
 
 def with_folds_hidden(base: Path, folder: Path) -> Path:
@@ -105,7 +123,6 @@ OLD_SIZES = ("min", "1/4", "1/2", "3/4", "1", "3/2", "2")
 def with_old_sizes(base: Path, folder: Path) -> Path:
     """A no-limit casebase as earlier versions built it: with all large sizes in one class, and with
     values and learned arrays of that time."""
-    import shutil
     from dataclasses import replace
 
     import numpy as np

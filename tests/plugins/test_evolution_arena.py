@@ -22,7 +22,7 @@ from cbr.weights import Weights
 from cbr_arena import Match, play, players_of, write_log
 from cbr_casper import ARENA
 
-TINY = ["--generations", 2, "--hands", 60, "--report", 24]
+TINY = ["--generations", 2, "--hands", 20, "--report", 20]
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +162,14 @@ class TestPublishedPlans:
         [
             ("casper-self-play", ["--set", "copies=2,pairs=2", "--population", 6, "--runs", 2], 3),
             # Four runs, their winners in two, and one of the winners of these.
-            ("casper-opponents", ["--arena", "holdem?against=lag*3&style=casper", "--runs", 4], 7),
+            ("casper-opponents", ["--runs", 4], 7),
         ],
     )
     def test_small(self, cbr, base: Path, tmp_path: Path, plan, more, runs) -> None:
-        words = ["evolve", base, "--plan", plan, *more, *TINY]
+        # Two blocks, so that their luck can be told.
+        against = "against=lag*3&" if plan == "casper-opponents" else ""
+        arena = f"holdem?{against}style=casper&block=10"
+        words = ["evolve", base, "--plan", plan, "--arena", arena, *more, *TINY]
         answer = cbr(*words, "--out", tmp_path / "w.json", "--json")
         assert answer.code == 0, answer.err
         found = answer.json

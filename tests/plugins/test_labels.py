@@ -25,6 +25,7 @@ from cbr_opponents import (
     COLUMNS,
     CONTEXTS,
     RAISE_SIZES,
+    OpponentModel,
     Strategies,
     logged_moves,
     replay_decisions,
@@ -42,18 +43,23 @@ def no_limit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return no_limit_base(tmp_path_factory.mktemp("casper-nl"))
 
 
+@pytest.fixture(scope="module")
+def model(base: Path) -> OpponentModel:
+    """How the players of the limit casebase act, which no test changes."""
+    with Casebase.open(base) as opened:
+        return fit_trees(observe(opened), profiles=False, public=False)
+
+
 class TestLabels:
-    def played(self, base: Path, hands: int = 60):
+    def played(self, base: Path, model: OpponentModel, hands: int = 60):
         with Casebase.open(base) as opened:
-            model = fit_trees(observe(opened), profiles=False, public=False)
             _, bodies = next(iter(opened.read_records(hands)))
         played, terms, _ = replay_decisions(bodies)
         return Strategies(model, model.grid, RAISE_SIZES["limit"]), played, terms
 
     @pytest.mark.long
-    def test_frequencies_are_chances(self, base: Path) -> None:
-        with Casebase.open(base) as opened:
-            chances = fit_trees(observe(opened), profiles=False, public=False).grid
+    def test_frequencies_are_chances(self, model: OpponentModel) -> None:
+        chances = model.grid
         assert chances.shape == (4, CONTEXTS, CLASSES, 3)
         assert chances.sum(axis=-1) == pytest.approx(np.ones(chances.shape[:-1]))
         assert not chances[:, :6, :, FOLD].any()  # nobody folds for nothing
@@ -76,8 +82,10 @@ class TestLabels:
         assert not kinds[0] & kinds[1]
 
     @pytest.mark.long
-    def test_cards_that_only_the_log_knows_are_not_looked_at(self, base: Path) -> None:
-        both, played, terms = self.played(base)
+    def test_cards_that_only_the_log_knows_are_not_looked_at(
+        self, base: Path, model: OpponentModel
+    ) -> None:
+        both, played, terms = self.played(base, model)
         tables = played.tables
         wanted = np.arange(len(tables)) % 7 == 0
         given = (terms, logged_moves(played, 3), wanted, np.arange(len(tables)), both, 20, 1)
@@ -94,8 +102,10 @@ class TestLabels:
         assert np.isnan(before[~wanted]).all()
 
     @pytest.mark.long
-    def test_the_future_of_the_board_is_not_looked_at(self, base: Path) -> None:
-        both, played, terms = self.played(base)
+    def test_the_future_of_the_board_is_not_looked_at(
+        self, base: Path, model: OpponentModel
+    ) -> None:
+        both, played, terms = self.played(base, model)
         tables = played.tables
         flop = np.flatnonzero(tables[:, 1] == 1)[:1]
         wanted = np.zeros(len(tables), bool)
@@ -109,9 +119,11 @@ class TestLabels:
         np.testing.assert_array_equal(before[flop], after[flop])
 
     @pytest.mark.long
-    def test_moves_with_values_are_the_legal_solutions(self, base: Path) -> None:
+    def test_moves_with_values_are_the_legal_solutions(
+        self, base: Path, model: OpponentModel
+    ) -> None:
         """What the rules allow a bot at a table is what roll-outs play out."""
-        both, played, terms = self.played(base)
+        both, played, terms = self.played(base, model)
         place = np.arange(len(played.tables))
         mean, _ = rollout_values(
             played.tables, terms, logged_moves(played, 3), place >= 0, place, both, 2, 1
@@ -125,9 +137,9 @@ class TestLabels:
             np.testing.assert_array_equal(found, legal(pending, solutions))
 
     @pytest.mark.long
-    def test_good_hands_are_worth_more(self, base: Path) -> None:
+    def test_good_hands_are_worth_more(self, base: Path, model: OpponentModel) -> None:
         """On the river: values follow strength, and a fold is worth nothing."""
-        both, played, terms = self.played(base, 600)
+        both, played, terms = self.played(base, model, 600)
         wanted = played.tables[:, 1] == 3
         mean, error = rollout_values(
             played.tables,

@@ -17,6 +17,7 @@ from cbr_casper.values.table_models import TableModels
 from cbr_holdem.table import CALL, FOLD, MOST_RAISES, RAISE, STREET, to_call
 from cbr_opponents import (
     TILTS,
+    OpponentModel,
     actor_strength,
     move_chances,
     replay_decisions,
@@ -31,15 +32,21 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return limit_base(tmp_path_factory.mktemp("casper"))
 
 
+@pytest.fixture(scope="module")
+def model(base: Path) -> OpponentModel:
+    """How these players act, which no test changes."""
+    with Casebase.open(base) as opened:
+        return fit_trees(observe(opened), profiles=False, public=False)
+
+
 @pytest.mark.long
 class TestBestResponse:
-    def test_it_earns_more_than_the_players_themselves(self, base: Path) -> None:
+    def test_it_earns_more_than_the_players_themselves(
+        self, base: Path, model: OpponentModel
+    ) -> None:
         """Against the same model, dealt anew: its moves are worth more on average."""
         with Casebase.open(base) as opened:
-            model, starts = (
-                fit_trees(observe(opened), profiles=False, public=False),
-                starts_of(opened),
-            )
+            starts = starts_of(opened)
         first = best_responses(starts, [model], "limit", rounds=1, hands=15_000)
         later = best_responses(starts, [model], "limit", rounds=3, hands=15_000)
         frequencies = model.grid[None]
@@ -55,23 +62,19 @@ class TestBestResponse:
         )
         assert later.move_rates.sum(axis=-1) == pytest.approx(np.ones(later.move_rates.shape[:-1]))
 
-    def test_without_rounds_it_is_the_players_strategy(self, base: Path) -> None:
+    def test_without_rounds_it_is_the_players_strategy(
+        self, base: Path, model: OpponentModel
+    ) -> None:
         with Casebase.open(base) as opened:
-            model, starts = (
-                fit_trees(observe(opened), profiles=False, public=False),
-                starts_of(opened),
-            )
+            starts = starts_of(opened)
         found = best_responses(starts, [model], "limit", rounds=0)
         np.testing.assert_allclose(found.strategy[0], model.grid, atol=1e-12)
         assert not found.value.any()
 
-    def test_what_is_seen_is_what_was_done(self, base: Path) -> None:
+    def test_what_is_seen_is_what_was_done(self, base: Path, model: OpponentModel) -> None:
         """Where nobody may raise, no raise is counted, whatever the model says."""
         with Casebase.open(base) as opened:
-            model, starts = (
-                fit_trees(observe(opened), profiles=False, public=False),
-                starts_of(opened),
-            )
+            starts = starts_of(opened)
         starts.terms[:, MOST_RAISES : MOST_RAISES + 4] = 0
         found = best_responses(starts, [model], "limit", rounds=1, hands=20_000)
         assert found.move_rates[..., RAISE].max() <= 1 / 3  # of contexts that never came up
@@ -82,9 +85,8 @@ class TestBestResponse:
 
 class TestTableModels:
     @pytest.mark.long
-    def test_tilts_are_chances_and_do_what_they_say(self, base: Path) -> None:
+    def test_tilts_are_chances_and_do_what_they_say(self, base: Path, model: OpponentModel) -> None:
         with Casebase.open(base) as opened:
-            model = fit_trees(observe(opened), profiles=False, public=False)
             _, bodies = next(iter(opened.read_records(200)))
         played, terms, _ = replay_decisions(bodies)
         tables, plain = played.tables, acting(played.tables, terms, model)
