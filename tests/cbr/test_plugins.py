@@ -40,6 +40,7 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
         ("casper", "cbr-engine", "ok"),
         ("holdem", "cbr-engine", "ok"),
         ("logs", "cbr-engine", "ok"),
+        ("mcts", "cbr-engine", "ok"),
         ("opponents", "cbr-engine", "ok"),
         ("play", "cbr-engine", "ok"),
         ("similarity", "cbr-engine", "ok"),
