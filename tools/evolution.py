@@ -56,7 +56,9 @@ def main() -> None:
         "over blocks; all sets of weights play the same fresh deals in the same seats. Where the "
         "range of the scores of a generation is that of luck, the search selects noise."
     )
-    page = Page("evolution", "What evolution of weights finds", about, tables, given.seed)
+    drawn = given.folder / "pictures" / "spread.png"
+    _cbr("evolve-report", _run_file(SEARCHES[0], given.folder), "--plot", drawn.parent)
+    page = Page("evolution", "What evolution of weights finds", about, tables, given.seed, drawn)
     if given.write_results:
         write(page)
     if given.json:
@@ -67,16 +69,23 @@ def main() -> None:
 
 def _searched(search: Search, given: argparse.Namespace) -> dict[str, Any]:
     """The report of a search, which is run or continued if it is not complete."""
-    name = search.title.lower().replace("'", "").replace(" ", "-")
-    weights = given.folder / f"{name}.json"
+    weights = given.folder / f"{_file_name(search)}.json"
     if not weights.exists():
         say(f"{search.title} from {search.base}")
         options = (*search.options, "--seed", given.seed, "--workers", given.workers, "--resume")
         _cbr("evolve", given.folder / search.base, *options, "--out", weights)
     report: dict[str, Any] = json.loads(
-        _cbr("evolve-report", weights.with_suffix(".run.db"), "--json")
+        _cbr("evolve-report", _run_file(search, given.folder), "--json")
     )
     return report
+
+
+def _file_name(search: Search) -> str:
+    return search.title.lower().replace("'", "").replace(" ", "-")
+
+
+def _run_file(search: Search, folder: Path) -> Path:
+    return folder / f"{_file_name(search)}.run.db"
 
 
 def _cbr(*words: object) -> bytes:

@@ -94,6 +94,7 @@ def test_what_evolution_finds(tmp_path: Path, monkeypatch, capsys) -> None:
     experiment.run(evolution.main)
     assert (tmp_path / "a-search.json").stat().st_mtime_ns == stamp
     assert written[0].tables == written[1].tables
+    assert written[0].picture.read_bytes().startswith(b"\x89PNG")
     generations, fresh = written[0].tables
     assert [row[0] for row in generations.rows] == [0, 1]
     assert fresh.rows[0][0] == "evolved"
