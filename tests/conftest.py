@@ -24,6 +24,8 @@ from cbr.workers import executor
 # Tests run in as many processes as there are cores, so threads of FAISS and BLAS would only wait
 # for each other. It is read when these are loaded, here and in processes that tests start.
 os.environ["OMP_NUM_THREADS"] = "1"
+# What commands print must not depend on how long they take.
+os.environ["CBR_PROGRESS"] = "0"
 # Whoever runs the tests in the background may ignore Ctrl-C, and processes that they start would
 # inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ commands   one module a command
 options    arguments and options that several commands share
 answer     how the answer of a query is shown
 output     results on stdout (tables, or one JSON document), the rest on stderr
+long_work  what a long command tells while it works
 """
 
 import lazy_loader

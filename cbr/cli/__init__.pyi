@@ -1,5 +1,7 @@
 from .app import make_app as make_app
 from .entry import main as main
+from .long_work import progress as progress
+from .long_work import waiting as waiting
 from .options import File as File
 from .options import Json as Json
 from .output import cell as cell
@@ -8,6 +10,4 @@ from .output import emit as emit
 from .output import lines as lines
 from .output import note as note
 from .output import printable as printable
-from .output import progress as progress
 from .output import table as table
-from .output import waiting as waiting

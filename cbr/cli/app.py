@@ -137,5 +137,6 @@ def _root(
     """Case-based reasoning: build casebases, retrieve, reuse, retain and refine.
 
     Environment: CBR_PLUGINS_DIR is a folder of plugin files to load, CBR_LOAD_PLUGINS=a,b loads
-    these plugins only, CBR_DEBUG=1 shows tracebacks.
+    these plugins only, CBR_DEBUG=1 shows tracebacks, CBR_PROGRESS=30 are the seconds between two
+    lines of progress where there is no terminal (0: none).
     """

@@ -7,8 +7,7 @@ import json
 import os
 import re
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 from unicodedata import category
@@ -16,13 +15,9 @@ from unicodedata import category
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cbr.typing import Progress
-
 
 #: Characters in a line that goes to a pipe or file.
 _WIDE = 160
-#: The note shown while numba may have to compile.
-COMPILING = "compiling for this machine; it is done once and takes up to a minute"
 #: The real stdout, while `only_results` keeps everything else away from it.
 _results: TextIO | None = None
 
@@ -216,59 +211,3 @@ def lines(*sentences: str) -> None:
     """Print plain lines of a result."""
     for sentence in sentences:
         console().print(printable(sentence))
-
-
-@contextmanager
-def waiting(reason: str = COMPILING, after: float = 1.5) -> Iterator[Callable[[], None]]:
-    """Note on a terminal why nothing is happening, if that lasts longer than `after` seconds.
-
-    Gives the function that ends the wait before the block does. Elsewhere nothing is printed, so
-    that what a program reads does not depend on the speed of the machine.
-    """
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from threading import Timer
-
-    timer = Timer(after, note, [reason])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield timer.cancel
-    finally:
-        timer.cancel()
-
-
-@contextmanager
-def progress(what: str, unit: str) -> Iterator[Progress | None]:
-    """A bar with rate and time left on a terminal; None elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bar = Progress(
-        TextColumn(what),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[count]:,} " + unit + ", {task.fields[rate]:,.0f}/s"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(what, total=None, count=0, rate=0.0)
-        began = time.monotonic()
-
-        def tell(done: float, total: float, count: int) -> None:
-            rate = count / max(time.monotonic() - began, 1e-3)
-            bar.update(task, completed=done, total=total or None, count=count, rate=rate)
-
-        yield tell

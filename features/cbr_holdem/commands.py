@@ -180,8 +180,7 @@ def build(workers: _Workers = 1, force: _Force = False, json: Json = False) -> N
         with progress("flop table", "positions") as tell:
 
             def told(done: int, total: int) -> None:
-                if tell:
-                    tell(done, total, done)
+                tell(done, total, done)
 
             if workers == 1:
                 flop_table.build(path, progress=told)

@@ -418,7 +418,7 @@ class TestWaiting:
         noted: list[str] = []
         said = threading.Event()
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-        monkeypatch.setattr("cbr.cli.output.note", lambda text: (noted.append(text), said.set()))
+        monkeypatch.setattr("cbr.cli.long_work.note", lambda text: (noted.append(text), said.set()))
         with waiting("compiling", after=0.0):
             assert said.wait(60)
         with waiting("nothing", after=3600.0) as done:

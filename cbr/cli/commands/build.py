@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cbr.cli.long_work import progress, waiting
 from cbr.cli.options import Dask, Features, Json, Workers
 from cbr.cli.output import (
     complain,
@@ -16,10 +17,8 @@ from cbr.cli.output import (
     emit,
     lines,
     note,
-    progress,
     show_reasons,
     table,
-    waiting,
 )
 
 if TYPE_CHECKING:

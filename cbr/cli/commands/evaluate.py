@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cbr.cli.long_work import progress, waiting
 from cbr.cli.options import File, Json, OnlyStage, Seed, stages_with_cases
-from cbr.cli.output import emit, note, progress, table, waiting
+from cbr.cli.output import emit, note, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cbr.cli.long_work import minutes, now_and_then, waiting
 from cbr.cli.options import Dask, File, Json, WeightsOut, Workers
-from cbr.cli.output import emit, lines, table, waiting
+from cbr.cli.output import emit, lines, table, to_stderr
 
 if TYPE_CHECKING:
     from cbr.cli.app import App
@@ -199,12 +200,28 @@ def _show(found: Evolved, out: Path, place: Path) -> None:
 
 @contextmanager
 def _progress(started: Callable[[], None]) -> Iterator[OnProgress]:
-    """A line with generation, best, spread, rate and time left on a terminal; nothing elsewhere.
+    """A line with generation, best, spread, rate and time left: all the time on a terminal, now and
+    then elsewhere.
 
     The first report ends the wait (`started`).
     """
+    first: list[int] = []
+
+    def line(told: SearchProgress) -> str:
+        started()
+        if not first:
+            first.append(told.over)
+        return progress_line(told, told.over - first[0])
+
     if not sys.stderr.isatty():
-        yield lambda _: started()
+        due = now_and_then()
+
+        def write(told: SearchProgress) -> None:
+            said = line(told)
+            if due():
+                to_stderr(f"evolving: {said}")
+
+        yield write
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -217,18 +234,9 @@ def _progress(started: Callable[[], None]) -> Iterator[OnProgress]:
     )
     with bar:
         task = bar.add_task("evolving", total=None, line="")
-        first: list[int] = []
 
         def tell(told: SearchProgress) -> None:
-            started()
-            if not first:
-                first.append(told.over)
-            bar.update(
-                task,
-                completed=told.over,
-                total=told.of or None,
-                line=progress_line(told, told.over - first[0]),
-            )
+            bar.update(task, completed=told.over, total=told.of or None, line=line(told))
 
         yield tell
 
@@ -243,5 +251,5 @@ def progress_line(told: SearchProgress, since: int) -> str:
         parts.append(f"{told.trials / max(told.seconds, 1e-3):,.0f} {told.trial}s/s")
     if since > 0 and not told.doing:
         left = (told.of - told.over) * told.seconds / since
-        parts.append(f"{int(left) // 60}:{int(left) % 60:02d} left")
+        parts.append(f"{minutes(left)} left")
     return ", ".join(parts)

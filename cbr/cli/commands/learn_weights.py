@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cbr.cli.long_work import progress, waiting
 from cbr.cli.options import File, Json, OnlyStage, Seed, WeightsOut, Workers, stages_with_cases
-from cbr.cli.output import emit, lines, note, progress, table, waiting
+from cbr.cli.output import emit, lines, note, table
 
 if TYPE_CHECKING:
     from cbr.cli.app import App

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cbr.cli.long_work import progress
 from cbr.cli.options import File, Json, Stage, Weights
-from cbr.cli.output import count, emit, lines, note, progress, table
+from cbr.cli.output import count, emit, lines, note, table
 
 if TYPE_CHECKING:
     from cbr.cli.app import App
