@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from conftest import ROOT
 from cbr.plugging.plugins import Plugins, use_plugins
 from cbr_arena import Match, play, players_of
 from cbr_arena.acpc import door
+from cbr_arena.acpc.client import Visit
 from cbr_arena.acpc.games import load_game
 from cbr_holdem.table import Hand, Table
 from cbr_logs import SHIPPED, GameDef, gamedef_text
@@ -162,6 +164,10 @@ def test_processes_play_as_bots_do_without_a_dealer(
         said = json.loads(out)
         assert (said["hands"], said["won"], said["whole"]) == (hands, pytest.approx(total), True)
         assert bool(said["faults"]) is (spec == "clumsy")
+        used = said["seconds"]
+        assert 0 < used["mean"] <= used["most"]
+        assert used["p99"] <= used["most"]
+        assert said["decisions"] >= hands // 2
         assert ("it slipped" in err) is (spec == "clumsy")
 
     built = cbr("build", log, "--out", tmp_path / "match.db", "--json")
@@ -262,6 +268,40 @@ def test_a_port_that_is_taken_spares_the_log(cbr: Any, tmp_path: Path) -> None:
     assert answer.code == 2
     assert f"cannot listen at 127.0.0.1 port {port}" in answer.err
     assert log.read_text() == "an earlier match\n"
+
+
+def test_programs_can_connect_while_bots_are_loaded(
+    cbr: Any, plugin_file: Any, tmp_path: Path
+) -> None:
+    """The bot is complete only when somebody has connected; an earlier log survives if it fails."""
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+    file = plugin_file(
+        "import socket\n"
+        "from cbr_arena import bot\n"
+        '@bot("patient")\n'
+        "class Patient:\n"
+        "    def __init__(self):\n"
+        f"        socket.create_connection(({HOST!r}, {port})).close()\n"
+        "        raise ValueError('it was let in')\n"
+        "    def act(self, view):\n"
+        "        return 'c'\n",
+        "patient.py",
+    )
+    log = tmp_path / "old.log"
+    log.write_text("an earlier match\n")
+    words = ("dealer", LIMIT, "--port", port, "--bot", "patient", "--log", log, "--plugin", file)
+    answer = cbr(*words)
+    assert answer.code == 2
+    assert answer.out == f"{port}\n"
+    assert "it was let in" in answer.err
+    assert log.read_text() == "an earlier match\n"
+
+
+def test_how_long_decisions_took() -> None:
+    used = Visit(seconds=array("d", [0.004] + [0.001] * 98 + [0.002])).seconds_used
+    assert used == {"mean": pytest.approx(0.00104), "p99": 0.002, "most": 0.004}
+    assert Visit().seconds_used is None
 
 
 def test_a_definition_can_be_had(cbr: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from array import array
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,13 +23,26 @@ _AGAIN_AFTER = 0.2
 
 @dataclass
 class Visit:
-    """The result of a bot's match: hands played to their end, chips won, and whether it ended after
-    a whole hand and not in the middle of one."""
+    """The result of a bot's match: hands played to their end, chips won, whether it ended after a
+    whole hand and not in the middle of one, and the `seconds` of each decision."""
 
     hands: int = 0
     won: float = 0.0
     whole: bool = True
     faults: Counter[str] = field(default_factory=Counter)
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+
+    @property
+    def seconds_used(self) -> dict[str, float] | None:
+        """Seconds of a decision: their mean, the 99th percentile, and the most."""
+        if not self.seconds:
+            return None
+        used = sorted(self.seconds)
+        return {
+            "mean": sum(used) / len(used),
+            "p99": used[-(-99 * len(used) // 100) - 1],
+            "most": used[-1],
+        }
 
 
 def connect(host: str, port: int, seconds: float) -> Lines:
@@ -107,7 +121,9 @@ class _Guest:
         if self.table.over:
             self._end(state, self.table)
         elif self.table.actor == state.position:
+            begun = time.perf_counter()
             action = action_text(self.table, *self.mind.act(self.table, state.hand))
+            self.visit.seconds.append(time.perf_counter() - begun)
             self.lines.send(f"{state.text}:{action}", time.monotonic() + self.silence)
 
     def _next(self) -> MatchState:

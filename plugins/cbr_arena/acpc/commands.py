@@ -195,6 +195,8 @@ def _tell_visit(found: Visit, bot: str, game: Game, place: str, json: bool) -> N
             "won": found.won,
             "rate": rate,
             "whole": found.whole,
+            "decisions": len(found.seconds),
+            "seconds": found.seconds_used,
             "faults": dict(found.faults),
         }
         emit(document)
@@ -202,6 +204,12 @@ def _tell_visit(found: Visit, bot: str, game: Game, place: str, json: bool) -> N
         unit = "sb/h" if game.betting == "limit" else "bb/h"
         per_hand = "" if rate is None else f", {rate:+.3f} {unit}"
         lines(f"{bot} at {place}: {found.hands:,} hands, {found.won:+,.10g} chips{per_hand}")
+        if used := found.seconds_used:
+            lines(
+                f"{len(found.seconds):,} decisions in {1000 * used['mean']:.1f} ms on average, "
+                f"99 % of them in {1000 * used['p99']:.1f} ms, the longest in "
+                f"{1000 * used['most']:.1f} ms"
+            )
     for why, times in found.faults.items():
         note(f"{bot} had {times:,} faults: {why}")
 
@@ -248,17 +256,18 @@ def dealer(
     away = count - len(ours)
     players = _names(names, [one.name for one in ours], count)
     limits = Limits(response_limit, hand_limit, average_limit)
-    with waiting(_COMPILING, 6.0):
-        bots = {one.spec: build(one.spec, game.game.betting) for one in ours}
-        minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
-        for mind in minds:
-            _warm(mind, game)
-    # Listen before opening the log: if a port is taken, the log of an earlier match is kept.
+    # Programs may connect while our bots are loaded. The log is opened last, so that the one of an
+    # earlier match is kept if a port is taken or a bot cannot play.
     listening = listen(host, port, away)
     try:
+        if listening:
+            print(*(server.getsockname()[1] for server in listening), flush=True)
+        with waiting(_COMPILING, 6.0):
+            bots = {one.spec: build(one.spec, game.game.betting) for one in ours}
+            minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
+            for mind in minds:
+                _warm(mind, game)
         with match_log(log, game, hands, seed, limits) as book:
-            if listening:
-                print(*(server.getsockname()[1] for server in listening), flush=True)
             connections = welcome(listening, players, start_timeout)
             seats: list[Seat] = [
                 *(Remote(one, limits, hands) for one in connections),
