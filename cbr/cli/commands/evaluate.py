@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import File, Json, OnlyStage, Seed, stages_with_cases
 from cbr.cli.output import emit, note, table
 
@@ -91,7 +91,7 @@ def evaluate(
                 stages.remove(name)
         if refused and not stages:
             raise EmptyStage(refused[0])
-        with progress("predicting", "predictions") as tell, waiting(after=6.0):
+        with progress("predicting", "predictions") as tell:
             for name in stages:
                 found.append(run(*asked(name), queries=queries, seed=seed, progress=tell))
     for reason in refused:
