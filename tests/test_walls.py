@@ -22,6 +22,7 @@ PACKAGES = {
 #: Modules that are public as a whole; of all else, what the stubs list is.
 PUBLIC_MODULES = {
     "cbr": set("case errors jit measure spec statistics testing typing weights workers".split()),
+    "cbr_arena": {"testing"},
     "cbr_holdem": {"chance"},
     "cbr_mcts": {"testing"},
     "cbr_opponents": {"testing"},

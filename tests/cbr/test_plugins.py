@@ -243,14 +243,13 @@ def test_every_kind_has_a_hook() -> None:
     assert set(KINDS.values()) < set(dir(hookspecs))
 
 
-OF_HANDS, OF_PLAYERS = ["feature", "--type", "holdem"], ["player-model"]
+#: A feature of another domain, and what plugins that ship add.
+MORE = (["feature", "--type", "holdem"], ["player-model"], ["bot"])
 
 
 class TestStarters:
     @pytest.mark.long
-    @pytest.mark.parametrize(
-        "words", [*([kind] for kind in sorted(STARTERS)), OF_HANDS, OF_PLAYERS]
-    )
+    @pytest.mark.parametrize("words", [*([kind] for kind in sorted(STARTERS)), *MORE])
     def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, words: list) -> None:
         name = "my_" + words[0].replace("-", "_")
         path = tmp_path / f"{name}.py"
