@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
+from cbr.marks import mark
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.plugging.policy import Policy
 from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved
@@ -45,12 +46,7 @@ class ReusePolicy(Policy):
 def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) -> Callable[[F], F]:
     """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
 
-    def mark(function: F) -> F:
-        policy = ReusePolicy(name, function, batched=batched, by_value=by_value)
-        function.__cbr__ = policy  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(lambda function: ReusePolicy(name, function, batched=batched, by_value=by_value))
 
 
 @reuse_policy("proportional", batched=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cbr.marks import marked
 from cbr.plugging import Plugins, default_plugins, use_plugins
 from cbr_arena.bots import BotKind
 from cbr_arena.match import Match, Played, play
@@ -22,7 +23,7 @@ from cbr_holdem.table import Game
 def check_bot(made: type[Any], *, hands: int = 60, seed: int = 1, **options: Any) -> None:
     """Check that a class marked with `@bot` plays against itself without a fault, in each of its
     games, heads-up and at six seats, and does the same again, also in a shorter match."""
-    kind = getattr(made, "__cbr__", None)
+    kind = marked(made)
     assert isinstance(kind, BotKind), f"mark the class {made.__name__} with @cbr_arena.bot"
     given = "&".join(f"{name}={value}" for name, value in options.items())
     spec = f"{kind.name}?{given}" if given else kind.name

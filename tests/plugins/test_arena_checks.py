@@ -13,7 +13,7 @@ from cbr_arena.testing import check_bot
 BROKEN = {
     "return 'x'": "action",
     "raise ValueError('lost count')": "lost count",
-    "self.count = getattr(self, 'count', 0) + 1; return 'c' if self.count % 7 else 'r'": "otherwise",
+    "self.n = getattr(self, 'n', 0) + 1; return 'c' if self.n % 7 else 'r'": "acts otherwise",
 }
 
 
