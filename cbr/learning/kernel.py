@@ -130,9 +130,9 @@ class SoftKernel:
     def _arrays_for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
         solution, record = self.cases.solution, self.cases.record
         return (
-            self.codes[:, asked],
+            np.take(self.codes, asked, axis=1),  # rows in one piece, unlike self.codes[:, asked]
             self.table,
-            self.codes[:, known],
+            np.take(self.codes, known, axis=1),
             solution[asked],
             solution[known],
             record[asked],

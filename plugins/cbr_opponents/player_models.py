@@ -153,7 +153,7 @@ def legal_at(tables: Ints, game: Game) -> NDArray[np.bool_]:
     """Which moves of the abstraction are legal and differ from one another, [n, moves]."""
     sizes = RAISE_SIZES[game.betting]
     legal = np.ones((len(tables), RAISE + len(sizes)), np.bool_)
-    _legal(tables, game.terms, sizes, legal)
+    _legal(np.ascontiguousarray(tables), game.terms, sizes, legal)
     return legal
 
 
