@@ -15,7 +15,9 @@ Their mean, shrunk in the same way, is the strength to expect of an opponent who
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,14 +99,19 @@ class ContextModel:
     """A context-action table as a player model. `hands` are the chances by hand of the coarser
     contexts of the abstraction; the table multiplies them as it does the chances without cards.
     Where the table is no finer than the abstraction, `hands` is the whole model, and its array
-    form."""
+    form. Else `approximated` makes one that is near it."""
 
     table: ContextTable
     hands: OpponentModel
+    approximated: Callable[[], OpponentModel]
 
     @property
-    def arrays(self) -> OpponentModel | None:
-        return self.hands if self.table.level <= ABSTRACTION else None
+    def exact(self) -> bool:
+        return self.table.level <= ABSTRACTION
+
+    @cached_property
+    def arrays(self) -> OpponentModel:
+        return self.hands if self.exact else self.approximated()
 
     def chances(self, tables: Ints, game: Game, hands: Ints) -> Chances:
         out = np.zeros((len(tables), self.table.shares.shape[1]))

@@ -22,6 +22,7 @@ from cbr_opponents.context_model import (
 )
 from cbr_opponents.decision_features import F_STRENGTH
 from cbr_opponents.frequencies import of_street, smoothed_frequencies, street_shares
+from cbr_opponents.learning.array_forms import DRAWN, refined_by_draws, sampled
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import KINDS, OpponentModel
 
@@ -53,7 +54,9 @@ def fit_contexts(observed: Observed, levels: int, weight: float) -> ContextModel
         support=np.repeat(support, times, axis=1),
         stranger=observed.stranger,
     )
-    return ContextModel(table, hands)
+    sample = sampled(observed, DRAWN)
+    shares = table.shares[_numbers(sample, levels)]
+    return ContextModel(table, hands, lambda: refined_by_draws(hands, sample, shares))
 
 
 def backed_off(

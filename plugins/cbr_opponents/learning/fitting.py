@@ -73,7 +73,18 @@ def fit_trees(
 ) -> OpponentModel:
     """The model by frequencies and trees: without `profiles` all players are taken as one, without
     `sized` the sizes of raises are told by frequencies alone."""
-    plain = fit_frequencies(observed)
+    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized)
+
+
+def with_trees(
+    plain: OpponentModel,
+    observed: Observed,
+    most: int = TREES,
+    profiles: bool = True,
+    public: bool = True,
+    sized: bool = True,
+) -> OpponentModel:
+    """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
     average = _logarithms(_kinds(plain.average))[tuple(observed.place.T)]
