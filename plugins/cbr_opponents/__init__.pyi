@@ -24,6 +24,7 @@ from .context_model import Expected as Expected
 from .decision_features import FEATURES as FEATURES
 from .frequencies import hides_folds as hides_folds
 from .logged_hands import BATCH as BATCH
+from .logged_hands import begin_again as begin_again
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
 from .model_files import SavedModel as SavedModel
