@@ -27,6 +27,7 @@ from cbr_holdem.table import (
     LIMIT,
     MOST_SEATS,
     MOVES,
+    PLAYERS,
     RAISE,
     SEATS,
     STREET,
@@ -36,6 +37,8 @@ from cbr_holdem.table import (
     to_call,
 )
 from cbr_opponents import (
+    CONTEXTS,
+    PRICE_CLASSES,
     BoardHands,
     Workspace,
     actor_strength,
@@ -49,6 +52,9 @@ COUNT = len(HANDS)
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
 #: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
+#: Cells in which a player's moves are corrected: a street and the price of a call.
+CELLS, KINDS = 4 * PRICE_CLASSES, RAISE + 1
+_PLACES = CONTEXTS // PRICE_CLASSES
 #: How a hand is played out from a leaf: as `PLAYOUTS` says.
 PLAYOUTS = ("model", "call", "leave")
 BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
@@ -74,14 +80,16 @@ class Scene(NamedTuple):
     """Arrays of a search that are used again for each iteration.
 
     The table `row` [WIDTH] and the one with other cards of our own, `other`; the model drawn for
-    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players; `space` of the
-    models; `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults`
-    [FAULTS]; working space `legal`, `values` and `errors` [moves]."""
+    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players, and the `factors`
+    [M, 10, CELLS, KINDS] that correct their chances (see `learning`); `space` of the models;
+    `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults` [FAULTS];
+    working space `legal`, `values`, `errors` and `visits` [moves]."""
 
     row: Any
     other: Any
     which: Any
     profiles: Any
+    factors: Any
     space: Workspace
     taken: Any
     path: Any
@@ -89,6 +97,7 @@ class Scene(NamedTuple):
     legal: Any
     values: Any
     errors: Any
+    visits: Any
 
 
 def new_belief(models: int) -> Belief:
@@ -108,11 +117,13 @@ def new_scene(profiles: Any, space: Any, moves: int) -> Scene:
         np.zeros(WIDTH, np.int64),
         np.zeros(MOST_SEATS, np.int64),
         profiles,
+        np.ones((len(profiles), MOST_SEATS, CELLS, KINDS)),
         space,
         np.zeros(DECK + 1, np.bool_),
         np.zeros((2, 256), np.int64),
         np.zeros(FAULTS, np.int64),
         np.zeros(moves, np.bool_),
+        np.zeros(moves),
         np.zeros(moves),
         np.zeros(moves),
     )
@@ -175,23 +186,29 @@ def deal_hidden(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> A
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
     for place in range(shown):
         taken[r[BOARD + place]] = True
-    # Cards drawn first restrict those drawn later, so the seat that begins is random.
+    # Cards drawn first restrict those drawn later, so the seat that begins is random; and with
+    # several opponents each hand is drawn once more, given the others (a step of Gibbs sampling).
     state = step(state)
-    seat = below(state, n) if n > 2 else 0
-    for _ in range(n):
-        seat = seat + 1 if seat + 1 < n else 0
-        for later in range(4):
-            known[seat, later] = -1
+    first = below(state, n) if n > 2 else np.int64(0)
+    several = n > 2 and r[PLAYERS] > 2
+    for turn in range(2 * n if several else n):
+        seat = (first + turn) % n
+        if turn < n:
+            for later in range(4):
+                known[seat, later] = -1
         if r[FOLDED] >> seat & 1:
             continue
         if seat != own:
-            which[seat] = 0
-            if models > 1:
+            if turn >= n:
+                taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
+            elif models > 1:
                 state = step(state)
                 which[seat] = _draw(belief.models[seat], unit(state))
                 for column in range(scene.profiles.shape[2]):
                     value = scene.profiles[which[seat], seat, column]
                     scene.space.profiles[seat, column] = value
+            else:
+                which[seat] = 0
             state = _deal_hand(r, seat, belief.sums[which[seat], seat], state, taken)
         h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
         known[seat, street] = belief.hands.strength[h]
@@ -237,6 +254,30 @@ def chances_at(r: Any, terms: Any, strength: Any, which: Any, models: Any, scene
     if not (abs(total - 1.0) < 1e-6 and least >= 0.0):
         scene.faults[WRONG_CHANCES] += 1
         uniform_chances(r, chances)
+        return
+    correct(scene.factors[which, r[ACTOR]], scene.space)
+
+
+@njit(inline="always")
+def cell_of(space: Workspace) -> Any:
+    """The cell of the decision whose chances were computed last."""
+    return space.place[0] * PRICE_CLASSES + space.place[1] // _PLACES
+
+
+@njit(inline="always")
+def correct(factors: Any, space: Workspace) -> None:
+    """Multiply the chances of folds, calls and raises by the factors of their cell, and scale them
+    to add up to 1."""
+    chances, cell = space.chances, cell_of(space)
+    fold, call = chances[FOLD] * factors[cell, FOLD], chances[CALL] * factors[cell, CALL]
+    raised = 0.0
+    for move in range(RAISE, len(chances)):
+        raised += chances[move]
+    scale = 1.0 / (fold + call + raised * factors[cell, RAISE])
+    chances[FOLD], chances[CALL] = fold * scale, call * scale
+    scale *= factors[cell, RAISE]
+    for move in range(RAISE, len(chances)):
+        chances[move] *= scale
 
 
 @njit(inline="always")
