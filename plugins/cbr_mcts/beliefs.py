@@ -41,7 +41,7 @@ from cbr_holdem.table import (
     raise_limits,
     unpacked,
 )
-from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene, correct
+from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene, correct, fill_guide
 from cbr_opponents import FLOOR, BoardHands, begin_decision, fill_board, hand_chances, move_of
 
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
@@ -85,6 +85,7 @@ def believe(
                 if not gone:
                     total += weights[m, seat, h]
                 weights[m, seat, h] = total
+            fill_guide(weights[m, seat], belief.guide[m, seat])
             chances[seat, m] *= total > 0.0
         total = 0.0
         for m in range(many):

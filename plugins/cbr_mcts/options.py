@@ -69,7 +69,7 @@ class SearchOptions:
     opponents    what opponents do in the tree: model, uct (by their own rewards), mixed
     trust        in `mixed`, the chance that an opponent does what its model says
     playout      the hand from a leaf on: model, or no more bets (call, leave: those who owe)
-    own          how our seat acts there: model, call
+    own          how our seat acts there: model, call, odds (by pot odds)
     scale        unit of rewards for rules: spread, pot, none (a big blind)
     deals        common: the moves of the root are compared on the same deals; fresh
     sizes        raises that we consider in no-limit
@@ -179,7 +179,10 @@ class SearchOptions:
             ("ms" in given and "iterations" in given, "iterations and ms are both given"),
             ("trust" in given and self.opponents != "mixed", "trust is for opponents=mixed"),
             ("temperature" in given and self.choose != "softmax", "temperature is for softmax"),
-            (self.own == "call" and self.playout != "model", "own=call is for playout=model"),
+            (
+                self.own != "model" and self.playout != "model",
+                f"own={self.own} is for playout=model",
+            ),
             (
                 self.model == NONE and self.opponents != "uct",
                 f"without a model, opponents={self.opponents} cannot be",
@@ -220,7 +223,7 @@ class SearchOptions:
             PLAYOUTS.index(self.playout),
             SCALES.index(self.scale),
             self.expand == "all",
-            self.own == "call",
+            SELVES.index(self.own),
             self.deals == "common",
             reads_hands,
             self.select_rule.reads_prior,

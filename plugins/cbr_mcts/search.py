@@ -87,7 +87,7 @@ class Settings(NamedTuple):
     playout: int
     scale: int
     expand_all: bool
-    own_calls: bool
+    own: int
     common: bool
     reads_hands: bool
     reads_prior: bool
@@ -303,9 +303,8 @@ def _play_out(
     r: Any, terms: Any, own: Any, settings: Settings, players: Players, scene: Scene, state: Any
 ) -> Any:
     if settings.playout == BY_MODEL:
-        caller = own if settings.own_calls else np.int64(-1)
-        reads, models = settings.reads_hands, players.models
-        return play_by_model(r, terms, players.sizes, caller, reads, models, scene, state)
+        how, reads = settings.own, settings.reads_hands
+        return play_by_model(r, terms, players, own, how, reads, scene, state)
     show_down(r, terms, settings.playout == DEBTORS_LEAVE)
     return state
 

@@ -14,7 +14,7 @@ from cbr.jit import njit
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
 from cbr_holdem.situation import raised_to
-from cbr_holdem.strength import hand_number
+from cbr_holdem.strength import hand_number, hand_ranks
 from cbr_holdem.table import (
     ACTOR,
     BOARD,
@@ -29,10 +29,12 @@ from cbr_holdem.table import (
     MOVES,
     PLAYERS,
     RAISE,
+    RAISES,
     SEATS,
     STREET,
     WIDTH,
     act,
+    pot_of,
     raise_limits,
     to_call,
 )
@@ -50,6 +52,8 @@ from cbr_opponents import (
 
 COUNT = len(HANDS)
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
+#: Equal parts of a range, for quick draws from it.
+PARTS_OF_RANGE = 256
 #: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
 #: Cells in which a player's moves are corrected: a street and the price of a call.
@@ -59,7 +63,15 @@ _PLACES = CONTEXTS // PRICE_CLASSES
 PLAYOUTS = ("model", "call", "leave")
 BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
 #: How our own seat acts there.
-SELVES = ("model", "call")
+SELVES = ("model", "call", "odds")
+OWN_CALLS, OWN_ODDS = 1, 2
+#: What a hand before the flop is worth against any other, by the share of hands that it is better
+#: than: about 0.34 for the worst hand, 0.5 in the middle and 0.85 for aces.
+_BETTER = np.cumsum(np.bincount(hand_ranks().max() - hand_ranks())) / COUNT
+_EQUITY = 0.34 + 0.26 * _BETTER + 0.25 * _BETTER**6
+#: For the seat that plays by pot odds: chances from which it bets, and raises; and what each raise
+#: that it faces takes from its hand, as one more opponent would.
+_BETS, _RAISES, _PER_RAISE = 0.5, 0.62, 0.7
 # What went wrong, counted in `Scene.faults`.
 WRONG_CHANCES, WRONG_RANGE, WRONG_RULE = range(3)
 FAULTS = 3
@@ -67,10 +79,12 @@ FAULTS = 3
 
 class Belief(NamedTuple):
     """What is believed of hidden cards, for M models: cumulative sums of the weights of hands by
-    model and seat, `sums` [M, 10, 1326], and of the chances of models by seat, `models` [10, M].
-    `hands` are all hands on the board of the root, `street` [1] its street."""
+    model and seat, `sums` [M, 10, 1326], with a `guide` [M, 10, PARTS_OF_RANGE + 1] to where each
+    of equal parts begins, and of the chances of models by seat, `models` [10, M]. `hands` are all
+    hands on the board of the root, `street` [1] its street."""
 
     sums: Any
+    guide: Any
     models: Any
     hands: BoardHands
     street: Any
@@ -104,6 +118,7 @@ def new_belief(models: int) -> Belief:
     """Arrays for beliefs."""
     return Belief(
         np.zeros((models, MOST_SEATS, COUNT)),
+        np.zeros((models, MOST_SEATS, PARTS_OF_RANGE + 1), np.int64),
         np.ones((MOST_SEATS, models)),
         board_hands(),
         np.zeros(1, np.int64),
@@ -137,10 +152,22 @@ def copy_table(r: Any, to: Any) -> None:
 
 
 @njit(allocates=False)
-def _draw(sums: Any, uniform: Any) -> Any:
+def fill_guide(sums: Any, guide: Any) -> None:
+    """Fill the guide of cumulative sums [1326]."""
+    h = 0
+    for part in range(PARTS_OF_RANGE):
+        wanted = part / PARTS_OF_RANGE * sums[COUNT - 1]
+        while h < COUNT - 1 and sums[h] <= wanted:
+            h += 1
+        guide[part] = h
+    guide[PARTS_OF_RANGE] = COUNT - 1
+
+
+@njit(allocates=False)
+def _draw(sums: Any, guide: Any, uniform: Any) -> Any:
     """The place that a uniform number draws by cumulative sums."""
-    wanted = uniform * sums[len(sums) - 1]
-    low, high = 0, len(sums) - 1
+    wanted, part = uniform * sums[COUNT - 1], np.int64(uniform * PARTS_OF_RANGE)
+    low, high = guide[part], guide[part + 1]
     while low < high:
         middle = (low + high) >> 1
         if sums[middle] > wanted:
@@ -150,14 +177,23 @@ def _draw(sums: Any, uniform: Any) -> Any:
     return low
 
 
+@njit(inline="always")
+def _draw_model(sums: Any, uniform: Any) -> Any:
+    """The model that a uniform number draws by cumulative sums [M]."""
+    model, wanted = 0, uniform * sums[len(sums) - 1]
+    while model < len(sums) - 1 and sums[model] <= wanted:
+        model += 1
+    return model
+
+
 @njit(allocates=False)
-def _deal_hand(r: Any, seat: Any, sums: Any, state: Any, taken: Any) -> Any:
+def _deal_hand(r: Any, seat: Any, sums: Any, guide: Any, state: Any, taken: Any) -> Any:
     """Draw a hand of free cards for a seat by cumulative sums [1326]; returns the random state."""
     one: Any = np.int64(DECK)
     two: Any = np.int64(DECK)
     for _ in range(_TRIES if sums[COUNT - 1] > 0.0 else 0):
         state = step(state)
-        h = _draw(sums, unit(state))
+        h = _draw(sums, guide, unit(state))
         one, two = _ONE[h], _TWO[h]
         if not taken[one] and not taken[two]:
             break
@@ -203,13 +239,14 @@ def deal_hidden(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> A
                 taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
             elif models > 1:
                 state = step(state)
-                which[seat] = _draw(belief.models[seat], unit(state))
+                which[seat] = _draw_model(belief.models[seat], unit(state))
                 for column in range(scene.profiles.shape[2]):
                     value = scene.profiles[which[seat], seat, column]
                     scene.space.profiles[seat, column] = value
             else:
                 which[seat] = 0
-            state = _deal_hand(r, seat, belief.sums[which[seat], seat], state, taken)
+            sums, guide = belief.sums[which[seat], seat], belief.guide[which[seat], seat]
+            state = _deal_hand(r, seat, sums, guide, state, taken)
         h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
         known[seat, street] = belief.hands.strength[h]
     for place in range(shown, 5):
@@ -229,7 +266,7 @@ def deal_own(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
     cards are dealt; returns the random state."""
     taken = scene.taken
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = False
-    state = _deal_hand(r, own, belief.sums[0, own], state, taken)
+    state = _deal_hand(r, own, belief.sums[0, own], belief.guide[0, own], state, taken)
     for street in range(4):
         scene.space.known[own, street] = -1
     return state
@@ -317,24 +354,55 @@ def play_drawn(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
     return observed
 
 
+@njit(allocates=False)
+def odds_move(r: Any, considered: Any, scene: Scene) -> Any:
+    """Our move by pot odds: our hand's chance to win against as many any hands as there are
+    opponents and raises, with its potential, against the price of a call. We raise by the middle
+    one of the sizes that we consider."""
+    strength = actor_strength(r, scene.space.known, scene.space.cards)
+    share, potential = (strength & 255) / 255.0, (strength >> 8) / 400.0
+    equity = _EQUITY[strength] if r[STREET] == 0 else share + (1.0 - share) * potential
+    call, against = to_call(r), float(r[PLAYERS] - 1)
+    if call > 0:
+        against += _PER_RAISE * r[RAISES]
+    chance = equity**against
+    if call > 0 and chance < call / (pot_of(r) + call):
+        return np.int64(FOLD)
+    if chance < (_RAISES if call > 0 else _BETS):
+        return np.int64(CALL)
+    sizes = 0
+    for move in range(RAISE, len(considered)):
+        sizes += considered[move]
+    left = sizes // 2
+    for move in range(RAISE, len(considered)):
+        if considered[move]:
+            if left == 0:
+                return np.int64(move)
+            left -= 1
+    return np.int64(CALL)
+
+
 @njit(inline="always")
 def play_by_model(
     r: Any,
     terms: Any,
-    sizes: Any,
-    caller: Any,
+    players: Any,
+    own: Any,
+    how: Any,
     reads_hands: Any,
-    models: Any,
     scene: Scene,
     state: Any,
 ) -> Any:
-    """Play a table to its end by the models; the seat `caller` (-1: none) checks and calls. Returns
-    the random state."""
+    """Play a table to its end by the models; the seat `own` as `how` says (a place in `SELVES`).
+    Returns the random state."""
+    sizes, models = players.sizes, players.models
     while r[ACTOR] >= 0:
         state = step(state)
         move = np.int64(CALL)
-        if r[ACTOR] != caller:
+        if how == 0 or r[ACTOR] != own:
             move = drawn_move(r, terms, reads_hands, models, scene, state)
+        elif how == OWN_ODDS:
+            move = odds_move(r, players.considered, scene)
         play_drawn(r, terms, sizes, move)
     return state
 
