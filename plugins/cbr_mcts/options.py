@@ -97,7 +97,7 @@ class SearchOptions:
     opponents: str = "model"
     trust: float = 0.5
     playout: str = "model"
-    own: str = "model"
+    own: str = "odds"
     scale: str = "spread"
     deals: str = "common"
     sizes: str = "1/2,1,2,all-in"
@@ -179,10 +179,7 @@ class SearchOptions:
             ("ms" in given and "iterations" in given, "iterations and ms are both given"),
             ("trust" in given and self.opponents != "mixed", "trust is for opponents=mixed"),
             ("temperature" in given and self.choose != "softmax", "temperature is for softmax"),
-            (
-                self.own != "model" and self.playout != "model",
-                f"own={self.own} is for playout=model",
-            ),
+            ("own" in given and self.playout != "model", "own is for playout=model"),
             (
                 self.model == NONE and self.opponents != "uct",
                 f"without a model, opponents={self.opponents} cannot be",

@@ -19,6 +19,8 @@ from cbr_holdem.chance import key
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import ACTOR, Game, deal_all, new_tables, step_all
 from cbr_mcts import (
+    CELLS,
+    KINDS,
     Roots,
     SearchBot,
     copy_table,
