@@ -34,6 +34,8 @@ from .opponent_model import COLUMNS as COLUMNS
 from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel
 from .opponent_model import Workspace as Workspace
+from .opponent_model import begin_decision as begin_decision
+from .opponent_model import hand_chances as hand_chances
 from .opponent_model import move_chances as move_chances
 from .opponent_model import workspace as workspace
 from .player_models import Chances as Chances
