@@ -27,12 +27,16 @@ from .logged_hands import BATCH as BATCH
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
 from .model_files import SavedModel as SavedModel
+from .model_files import model_of_parts as model_of_parts
+from .model_files import model_parts as model_parts
 from .model_files import read_model as read_model
 from .model_files import save_model as save_model
 from .opponent_model import COLUMNS as COLUMNS
 from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel
 from .opponent_model import Workspace as Workspace
+from .opponent_model import described_chances as described_chances
+from .opponent_model import is_of_hand as is_of_hand
 from .opponent_model import move_chances as move_chances
 from .opponent_model import workspace as workspace
 from .player_models import Chances as Chances
