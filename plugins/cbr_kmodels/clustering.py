@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Floats, Ints
-from cbr_kmodels.differences import LEAVES, RATE, Choices, Situations
+from cbr_kmodels.differences import LEAVES, Choices, Situations
 
 #: Curvature added to that of a cluster in a situation, which shrinks its effect towards 0.
 _SHRINKAGE = 6.0
@@ -30,6 +30,8 @@ _SHRINKAGE = 6.0
 _SHARE = 1e-3
 #: Players that clusters start from need this many decisions, if there are enough of such players.
 _ENOUGH = 100
+#: The share of itself by which the likelihood of all moves still rises when it counts as settled.
+_RISE = 1e-5
 #: Weight of an even spread in the sizes of clusters, in players.
 _PRIOR = 1.0
 
@@ -50,17 +52,19 @@ class Block(NamedTuple):
 
 class Round(NamedTuple):
     """What a round of clustering came to: the likeliest cluster of each player, how many players
-    moved to another, and the likelihood of all moves."""
+    moved to another, and the logarithm of the likelihood of all moves. The last round is `final` if
+    nobody moved and the likelihood hardly rose."""
 
     nearest: Ints
     moved: int
     likelihood: float
+    final: bool
 
 
 class Clusters(NamedTuple):
     """`effects` of each block, [k, trees, LEAVES, m]; the `share` [k] of players in each cluster,
     and how likely each player belongs to each, `member` [players, k]; and the `rounds`. It
-    `settled` if the last changed no player's likeliest cluster."""
+    `settled` if the last changed nothing."""
 
     effects: tuple[Floats, ...]
     share: Floats
@@ -73,7 +77,7 @@ class Clusters(NamedTuple):
 
     @property
     def settled(self) -> bool:
-        return self.rounds[-1].moved == 0
+        return self.rounds[-1].final
 
 
 def cluster(
@@ -92,16 +96,18 @@ def cluster(
     nearest = np.full(players, -1)
     done: list[Round] = []
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        while len(done) < rounds and not (done and done[-1].moved == 0):
+        while len(done) < rounds and not (done and done[-1].final):
             list(threads.map(_maximise, blocks, repeat(member), effects))
             found = threads.map(likelihoods, blocks, repeat(players), effects)
             member, total = posterior(sum(found, np.log(share)))
             share = (member.sum(axis=0) + _PRIOR / k) / (players + _PRIOR)
             now = member.argmax(axis=1)
-            done.append(Round(now, int((now != nearest).sum()), float(total.sum())))
+            moved, likely = int((now != nearest).sum()), float(total.sum())
+            final = bool(done) and not moved and likely - done[-1].likelihood < -_RISE * likely
+            done.append(Round(now, moved, likely, final))
             nearest = now
             if tell:
-                tell(len(done), done[-1].moved)
+                tell(len(done), moved)
     return Clusters(effects, share, member, tuple(done))
 
 
@@ -139,12 +145,13 @@ def _start(blocks: Sequence[Block], players: int, k: int, chance: np.random.Gene
 def _maximise(block: Block, member: Floats, effects: Floats) -> None:
     """One Newton step in the effects of each tree, one tree after the other."""
     k, trees, _, moves = effects.shape
+    rate = (moves - 1.0) / moves  # as in LogitBoost: a move's chance is at the cost of the others
     sums = np.zeros((2, k, LEAVES, moves))
     for tree in range(trees):
         sums[:] = 0.0
         _derivatives(block, member, effects, tree, sums)
         here = effects[:, tree]
-        here += RATE * (sums[0] - _SHRINKAGE * here) / (sums[1] + _SHRINKAGE)
+        here += rate * (sums[0] - _SHRINKAGE * here) / (sums[1] + _SHRINKAGE)
 
 
 @njit(nogil=True, inline="always")

@@ -29,6 +29,9 @@ _Iterations = Annotated[int, typer.Option(min=1, help="The most rounds of a star
 _Model = Annotated[
     str, typer.Option("--model", metavar="SPEC", help="The model that clusters share.")
 ]
+_Own = Annotated[
+    str, typer.Option(metavar="SPEC", help="The model that reads what was seen of a player.")
+]
 _Test = Annotated[
     bool, typer.Option("--test", help="Hold out a fifth of the players and judge by them.")
 ]
@@ -51,7 +54,11 @@ def cluster(
     starts: _Starts = 1,
     iterations: _Iterations = 60,
     model: _Model = "trees?profiles=false",
-    test: _Test = False,
+    own: _Own = "trees",
+    test: _Own = Annotated[
+    str, typer.Option(metavar="SPEC", help="The model that reads what was seen of a player.")
+]
+_Test = False,
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
@@ -75,7 +82,7 @@ def cluster(
     if plot:
         verify_picture(plot)
     count = _clusters(k)
-    plan = Plan(count or 1, starts, seed, iterations, model)
+    plan = Plan(count or 1, starts, seed, iterations, model, own)
     with Casebase.open(file) as base, waiting(after=6.0):
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)

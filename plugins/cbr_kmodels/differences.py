@@ -26,13 +26,11 @@ LEAVES = 1 << DEPTH
 #: Players by whom the situations are found: those with the most decisions of a street.
 _PLAYERS = 250
 #: Most decisions that one tree is fitted to, and the fewest that trees are fitted to at all.
-_ROWS, _FEWEST = 120_000, 2_000
+_ROWS, _FEWEST = 120_000, 300
 #: Most classes of values of a feature between which cuts are tried.
 _BINS = 24
 #: Curvature added to that of a player in a situation, which shrinks its effect towards 0.
 _SHRINKAGE = 12.0
-#: The share of a Newton step that is taken.
-RATE = 0.7
 
 
 class Choices(NamedTuple):
@@ -183,6 +181,7 @@ def _add_gains(sums: Any, bins: Any, moves: Any, gain: Any) -> None:
 def _add_effects(bounds: Any, gradient: Any, curve: Any, place: Any, log: Any) -> None:
     """Add each player's own effects in the leaves to the logarithms of the chances of its moves."""
     moves = gradient.shape[1]
+    rate = (moves - 1.0) / moves  # as in LogitBoost: a move's chance is at the cost of the others
     sums = np.zeros((2, LEAVES, moves))
     for player in range(len(bounds) - 1):
         sums[:] = 0.0
@@ -193,7 +192,7 @@ def _add_effects(bounds: Any, gradient: Any, curve: Any, place: Any, log: Any) -
         for i in range(bounds[player], bounds[player + 1]):
             for m in range(moves):
                 effect = sums[0, place[i], m] / (sums[1, place[i], m] + _SHRINKAGE)
-                log[i, m] += RATE * effect
+                log[i, m] += rate * effect
 
 
 @njit(nogil=True)

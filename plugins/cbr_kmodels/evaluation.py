@@ -105,10 +105,9 @@ def choose_k(
     tried: list[tuple[int, Mean]] = []
     best, worse = np.inf, 0
     chosen = candidates[0]
-    everything = np.ones(len(tested), bool)
     for k in candidates:
         model = fit_clusters(prepared, dataclasses.replace(plan, k=k), tell)[0]
-        chances = _kinds(model.in_sequence(tested, everything, False))
+        chances = _kinds(model.mixed(tested, model.posteriors(tested)))
         loss = -np.log(chances[np.arange(len(tested)), tested.kind].clip(_LEAST))
         tried.append((k, clustered_mean(loss, tested.player)))
         if loss.mean() < best - _BETTER:

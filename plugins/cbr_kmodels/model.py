@@ -244,5 +244,8 @@ def _some(trees: Trees, which: slice) -> Trees:
 
 
 def _joined(one: Trees, two: Trees) -> Trees:
-    feature, cut, leaf = map(np.concatenate, zip(one, two, strict=True))
-    return Trees(feature, cut, leaf)
+    return Trees(
+        np.concatenate([one.feature, two.feature]),
+        np.concatenate([one.cut, two.cut]),
+        np.concatenate([one.leaf, two.leaf]),
+    )
