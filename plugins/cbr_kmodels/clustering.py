@@ -128,17 +128,17 @@ def posterior(joint: Floats) -> tuple[Floats, Floats]:
 
 
 def _start(blocks: Sequence[Block], players: int, k: int, chance: np.random.Generator) -> Floats:
-    """Clusters begin with players drawn at random, among those with enough decisions; the others
-    count for no cluster yet."""
+    """Each cluster begins with one player drawn at random, among those with enough decisions; the
+    others count for no cluster yet. Of random groups, all would begin alike."""
     often = sum(
         (np.bincount(block.player, minlength=players) for block in blocks), np.zeros(players)
     )
     ready = np.flatnonzero(often >= _ENOUGH)
-    if len(ready) < 3 * k:
-        ready = np.argsort(-often, kind="stable")[: 3 * k]
-    drawn = chance.permutation(ready)
+    if len(ready) < k:
+        ready = np.argsort(-often, kind="stable")[:k]
+    drawn = chance.permutation(ready)[:k]
     member = np.zeros((players, k))
-    member[drawn, np.arange(len(drawn)) % k] = 1.0
+    member[drawn, np.arange(len(drawn))] = 1.0
     return member
 
 

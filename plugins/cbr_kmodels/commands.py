@@ -55,10 +55,7 @@ def cluster(
     iterations: _Iterations = 60,
     model: _Model = "trees?profiles=false",
     own: _Own = "trees",
-    test: _Own = Annotated[
-    str, typer.Option(metavar="SPEC", help="The model that reads what was seen of a player.")
-]
-_Test = False,
+    test: _Test = False,
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
