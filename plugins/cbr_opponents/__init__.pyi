@@ -4,6 +4,7 @@ from .abstraction import PRICE_CLASSES as PRICE_CLASSES
 from .abstraction import RAISE_SIZES as RAISE_SIZES
 from .abstraction import actor_strength as actor_strength
 from .abstraction import class_kernel as class_kernel
+from .abstraction import class_order as class_order
 from .abstraction import class_shares as class_shares
 from .abstraction import context as context
 from .abstraction import hand_class as hand_class
@@ -23,6 +24,7 @@ from .context_model import ContextModel as ContextModel
 from .context_model import Expected as Expected
 from .decision_features import FEATURES as FEATURES
 from .frequencies import hides_folds as hides_folds
+from .frequencies import smoothed_frequencies as smoothed_frequencies
 from .logged_hands import BATCH as BATCH
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
