@@ -5,6 +5,7 @@ clustering    players clustered by expectation maximisation
 model         clusters as a player model, `kmodels:FILE`
 model_file    clusters saved to a file and read again
 training      clusters of the players of a log, from several starts
+hidden_cards  what players hold who do not show it
 evaluation    how well clusters predict players who were held out; the number of clusters
 report        what the players of a cluster are like
 pictures      pictures of clusters and of their accuracy

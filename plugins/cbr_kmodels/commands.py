@@ -10,6 +10,7 @@ import typer
 from cbr.cli import File, Json, emit, note, progress, table, waiting
 
 if TYPE_CHECKING:
+    from cbr import Casebase
     from cbr.statistics import Mean
     from cbr.typing import Floats, Progress
     from cbr_kmodels.evaluation import HeldOut
@@ -35,6 +36,9 @@ _Own = Annotated[
 _Test = Annotated[
     bool, typer.Option("--test", help="Hold out a fifth of the players and judge by them.")
 ]
+_Cards = Annotated[
+    bool, typer.Option("--cards", help="Infer what players hold who do not show it.")
+]
 _Plot = Annotated[
     Path | None, typer.Option(metavar="P.png", help="Draw the clusters after 1, 3 and all rounds.")
 ]
@@ -56,6 +60,7 @@ def cluster(
     model: _Model = "trees?profiles=false",
     own: _Own = "trees",
     test: _Test = False,
+    cards: _Cards = False,
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
@@ -85,6 +90,9 @@ def cluster(
             observed = observe(base, tell)
         with progress("clustering", "rounds") as tell:
             found = _made(observed, plan, count, test, plot, tell)
+        if cards:
+            with progress("inferring cards", "rounds") as tell:
+                _infer(base, observed, found, tell)
         if out:
             save_kmodels(out, found["model"], BETTING[base.domain])
     _show(found, json)
@@ -155,6 +163,19 @@ def _made(
         "judged": judged,
         "tried": tried,
     }
+
+
+def _infer(base: Casebase, observed: Any, found: dict[str, Any], tell: Progress) -> None:
+    """Give the clusters inferred chances of moves given a hand."""
+    from cbr_kmodels.hidden_cards import with_inferred_cards
+
+    if not observed.known.any():
+        note("no cards are shown in this log, so what is inferred rests on moves alone")
+    model = with_inferred_cards(base, observed, found["model"], lambda done, _: tell(0, 0, done))
+    if model is None:
+        note("the cards of most folded hands are known, so there is nothing to infer")
+    else:
+        found["model"] = model
 
 
 def _show(found: dict[str, Any], json: bool) -> None:

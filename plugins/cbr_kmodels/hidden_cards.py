@@ -3,8 +3,8 @@
 A log has the cards of few players: of those who reach a showdown. A model of the shown hands would
 learn that nobody folds. Van der Kleij (2010, chapter 5) takes hidden hands as missing data instead:
 
-- expectation: given chances of moves by hand class, the hands that a player may hold are weighted by
-  the chance of all its moves, from equal chances before the first one;
+- expectation: given chances of moves by hand class, the hands that a player may hold are weighted
+  by the chance of all its moves, from equal chances before the first one;
 - maximisation: every decision counts in each hand class as much as the player may hold it, and the
   chances of moves are the smoothed frequencies of these counts.
 
@@ -13,12 +13,14 @@ is a grid that every model in array form has. All 1,326 hands are followed from 
 chance by hand class is refined by what a public model knows of the decision, for all hands alike.
 
 His models folded the best hands, from a start in which hidden hands are any. Here folds fall with
-the strength of the hand, in the start and after each maximisation: the nearest curve that falls, by
-isotonic regression.
+the strength of the hand, in the start and after each maximisation: by isotonic regression, and
+after the flop by logistic regression in which the best hand hardly folds. Without it, likelihood
+alone makes folds too alike, because no model of moves is exactly right.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +35,7 @@ from cbr.jit import njit
 from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.table import BOARD, BOARD_CARDS, CALL, FOLD
+from cbr_kmodels.model import KModels
 from cbr_opponents import (
     BATCH,
     CLASSES,
@@ -43,6 +46,7 @@ from cbr_opponents import (
     class_shares,
     fill_board,
     hand_class,
+    hides_folds,
     replay_decisions,
     smoothed_frequencies,
 )
@@ -55,6 +59,10 @@ _FREE = CONTEXTS // PRICE_CLASSES
 #: Rounds end when no chance of a fold changes by more, on average over decisions.
 _SETTLED = 2e-4
 _LEAST = 1e-6
+#: The chance that the best hand folds after the flop; the usual slope of the logit of a fold in the
+#: share of better hands, and how much less it is with some potential and with much, and the slope
+#: in its root; and the weight of the usual.
+_BEST_FOLDS, _SLOPE, _LESS, _RIDGE = 0.02, 7.0, (-2.0, -4.0, 0.0), 4.0
 
 
 class Boards(NamedTuple):
@@ -92,6 +100,25 @@ class Inferred(NamedTuple):
     rounds: list[tuple[float, float]]
 
 
+def with_inferred_cards(
+    base: Casebase,
+    observed: Observed,
+    model: KModels,
+    tell: Callable[[int, float], None] | None = None,
+) -> KModels | None:
+    """The clusters with chances of moves given a hand that are inferred from all hands of a
+    casebase; None where most folded hands are known, so that there is nothing to infer."""
+    if not hides_folds(counted(observed), counted_by_context(observed)):
+        return None
+    everything = np.ones(len(observed), np.bool_)
+    public = model.in_sequence(observed, everything, False)
+    boards = boards_of(base, observed)
+    played = played_hands(observed, public, boards, everything)
+    grid = infer(observed, played, boards, tell=tell).grid
+    shared, own = (arrays._replace(grid=grid) for arrays in (model.shared, model.own))
+    return dataclasses.replace(model, shared=shared, own=own)
+
+
 def boards_of(base: Casebase, observed: Observed) -> Boards:
     """The boards of all hands of a casebase in which somebody acted after the flop."""
     hands = np.unique(observed.hand)
@@ -110,11 +137,13 @@ def boards_of(base: Casebase, observed: Observed) -> Boards:
     row = np.full((len(number), 3), -1, np.int64)
     for after in range(3):
         reached = np.flatnonzero(street > after)
-        row[reached, after] = row.max() + 1 + np.arange(len(reached))
-    held = np.full((int(row.max()) + 1, _COUNT), _BLOCKED, np.uint8)
+        row[reached, after] = row.max(initial=-1) + 1 + np.arange(len(reached))
+    held = np.full((int(row.max(initial=-1)) + 1, _COUNT), _BLOCKED, np.uint8)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         parts = np.array_split(np.arange(len(number)), 16)
-        list(threads.map(_classes, [cards[p] for p in parts], [row[p] for p in parts], repeat(held)))
+        list(
+            threads.map(_classes, [cards[p] for p in parts], [row[p] for p in parts], repeat(held))
+        )
     return Boards(number, row, held)
 
 
@@ -160,7 +189,7 @@ def infer(
     while len(done) < rounds and not (done and done[-1][1] < _SETTLED):
         counts, likely = expected_counts(played, boards, grid)
         found = smoothed_frequencies(counts, totals)  # type: ignore[arg-type]
-        found = falling_folds(found, counts)
+        found = falling_folds(anchored_folds(found, counts), counts)
         change = (np.abs(found - grid)[..., FOLD] * counts.sum(axis=-1)).sum() / counts.sum()
         grid = found
         done.append((likely, float(change)))
@@ -180,7 +209,9 @@ def expected_counts(played: Played, boards: Boards, grid: Floats) -> tuple[Float
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(
             threads.map(
-                lambda at: _expect(played, boards.held, grid, SHARES, bounds[at], counts[at], likely[at:]),
+                lambda at: _expect(
+                    played, boards.held, grid, SHARES, bounds[at], counts[at], likely[at:]
+                ),
                 range(len(bounds)),
             )
         )
@@ -207,6 +238,49 @@ def falling_folds(grid: Floats, counts: Floats | None) -> Floats:
                 out[street, at, group, FOLD] = fold
                 out[street, at, group, CALL:] *= ((1.0 - fold) / stay)[:, None]
     return out
+
+
+def anchored_folds(grid: Floats, counts: Floats) -> Floats:
+    """The grid with logistic chances of folds after the flop, fitted to expected counts: the best
+    hand folds with a chance of `_BEST_FOLDS`, and the logit rises with the share of better hands
+    and its root, by a slope for each context and less for hands with potential."""
+    out = grid.copy()
+    each = CONTEXTS // PRICE_CLASSES
+    for street in range(1, 4):
+        better, potential = class_order(street)
+        design = np.zeros((each, CLASSES, each + 3))
+        design[np.arange(each), :, np.arange(each)] = better
+        for one in (1, 2):
+            design[:, :, each + one - 1] = better * (potential == one)
+        design[:, :, -1] = np.sqrt(better)
+        for price in range(1, PRICE_CLASSES):
+            at = slice(price * each, (price + 1) * each)
+            times = counts[street, at].sum(axis=-1)
+            fold = _logistic_fit(design, counts[street, at, :, FOLD], times)
+            stay = grid[street, at, :, CALL:].sum(axis=-1)
+            out[street, at, :, FOLD] = fold
+            out[street, at, :, CALL:] *= ((1.0 - fold) / stay)[..., None]
+    return out
+
+
+def _logistic_fit(design: Floats, folds: Floats, times: Floats) -> Floats:
+    """Chances of folds [contexts, CLASSES] by logistic regression on counts, from the usual
+    slopes."""
+    x = design.reshape(-1, design.shape[-1])
+    y, n = folds.reshape(-1), times.reshape(-1)
+    anchor = np.log(_BEST_FOLDS / (1.0 - _BEST_FOLDS))
+    usual = np.append(np.full(design.shape[-1] - len(_LESS), _SLOPE), _LESS)
+    slope = usual.copy()
+    for _ in range(12):
+        chance = 1.0 / (1.0 + np.exp(-(anchor + x @ slope)))
+        curve = x * (n * chance * (1.0 - chance))[:, None]
+        step = np.linalg.solve(
+            x.T @ curve + _RIDGE * np.eye(len(slope)),
+            x.T @ (y - n * chance) - _RIDGE * (slope - usual),
+        )
+        slope += np.clip(step, -2.0, 2.0)
+    found: Floats = (1.0 / (1.0 + np.exp(-(anchor + x @ slope)))).reshape(folds.shape)
+    return found
 
 
 def isotonic(values: Floats, weight: Floats) -> Floats:
@@ -289,7 +363,14 @@ def _refined(i: Any, played: Any, grid: Any, out: Any) -> None:
 
 @njit(nogil=True)
 def _by_class(
-    begin: Any, end: Any, played: Any, shares: Any, chance: Any, weight: Any, counts: Any, likely: Any
+    begin: Any,
+    end: Any,
+    played: Any,
+    shares: Any,
+    chance: Any,
+    weight: Any,
+    counts: Any,
+    likely: Any,
 ) -> None:
     """A player who never saw a flop: hands of one class are alike."""
     total = 0.0

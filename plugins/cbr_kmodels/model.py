@@ -34,6 +34,8 @@ LEAST = 1e-6
 #: What a move counts for in the posterior over clusters. Less than one, since the moves of a player
 #: depend on one another and no cluster is exactly right. Chosen on held-out players.
 TRUST = 0.3
+#: Decisions that are predicted at once.
+_AT_ONCE = 50_000
 #: The player's own model weighs as much as the clusters when so many of his hands were seen.
 OWN_HANDS = 5.0
 
@@ -133,6 +135,12 @@ class KModels:
     def mixed(self, observed: Observed, member: Floats, cards: bool = False) -> Floats:
         """Chances of moves [n, moves] of decisions whose players belong to clusters with these
         chances [n, k]."""
+        parts = [
+            self._mixed(observed.take(some), member[some], cards) for some in _parts(len(observed))
+        ]
+        return np.concatenate(parts)
+
+    def _mixed(self, observed: Observed, member: Floats, cards: bool) -> Floats:
         shares = shared_chances(self.shared, observed, cards)
         street = observed.place[:, 0]
         kinds = np.exp(self.moves.log_chances(street, move_choices(observed, shares)))
@@ -148,6 +156,10 @@ class KModels:
 
     def likelihoods(self, observed: Observed) -> Floats:
         """Logarithms of the chances of the moves that were made, in each cluster, [n, k]."""
+        parts = [self._likelihoods(observed.take(some)) for some in _parts(len(observed))]
+        return np.concatenate(parts)
+
+    def _likelihoods(self, observed: Observed) -> Floats:
         shares = shared_chances(self.shared, observed, False)
         street = observed.place[:, 0]
         found = self.moves.log_chances(street, move_choices(observed, shares))
@@ -237,6 +249,11 @@ def _before(player: Any, hand: Any, made: Any, last: Any, out: Any) -> None:
         for j in range(begin, start):
             for c in range(k):
                 out[i, c] += made[j, c]
+
+
+def _parts(count: int) -> list[Ints]:
+    """Places in parts, since each decision takes a number for each cluster and move."""
+    return np.array_split(np.arange(count), 1 + count // _AT_ONCE)
 
 
 def _some(trees: Trees, which: slice) -> Trees:
