@@ -90,12 +90,13 @@ class KModels:
 
     @property
     def arrays(self) -> OpponentModel:
-        """The model of all players."""
-        return self.shared
+        """The model that reads profiles: one model for all players, in array form. `parts` are all
+        models, for those who can weigh several."""
+        return self.own
 
     def chances(self, tables: Ints, game: Game, hands: Ints) -> Chances:
-        """The chances of all players: who sits at a table is not told."""
-        return ArrayModel(self.shared).chances(tables, game, hands)
+        """The chances of a stranger: who sits at a table is not told."""
+        return ArrayModel(self.own).chances(tables, game, hands)
 
     def of_cluster(self, which: int) -> OpponentModel:
         """The model of one cluster in array form: the effects are further trees."""

@@ -206,6 +206,12 @@ class TestModel:
         everything = np.ones(len(observed), bool)
         one, two = (of.in_sequence(observed, everything, False) for of in (model, again))
         np.testing.assert_array_equal(one, two)
+        arrays = model_maker(f"kmodels?file={path}&cluster=2")(observed).arrays
+        np.testing.assert_array_equal(arrays.leaf, model.of_cluster(1).leaf)
+        with pytest.raises(BadValue, match="must be 1 to 2, or 0 for all"):
+            model_maker(f"kmodels?file={path}&cluster=3")(observed)
+        with pytest.raises(BadValue, match="must be 0, for all moves, or more"):
+            model_maker(f"kmodels?file={path}&last=-1")(observed)
         recent = model_maker(f"kmodels?file={path}&last=5")(observed)
         assert not np.array_equal(recent.in_sequence(observed, everything, False), one)
 
