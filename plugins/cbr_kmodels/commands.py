@@ -232,7 +232,7 @@ def _show_clusters(rows: list[Row], share: Floats) -> None:
 def _show_judged(judged: HeldOut) -> None:
     for title, rows in (
         (f"{judged.decisions:,} decisions of {judged.players:,} held-out players", judged.moves),
-        (f"sizes of {judged.raises:,} bets and raises", judged.sizes),
+        *((f"sizes of {one.decisions:,} {one.name}", one.scores) for one in judged.sizes),
     ):
         lines = [
             (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cbr.statistics import Mean, clustered_mean
-from cbr.typing import Flags, Floats, Ints
+from cbr.typing import Floats, Ints
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_kmodels.model import KModels, shared_chances
 from cbr_kmodels.training import Plan, Prepared, Tell, fit_clusters, halves
@@ -26,6 +26,8 @@ from cbr_opponents.learning import Observed
 CANDIDATES = (2, 4, 6, 8, 10, 15, 20, 30)
 #: A larger number of clusters must predict a decision better by this much.
 _BETTER = 1e-4
+#: Van der Kleij's classes of sizes: min, 1/4, 1/2, 3/4, 1, 3/2 and 2 pots and more.
+SIZES = 7
 _LEAST = 1e-6
 _SCORES = ("accuracy", "log_loss", "gain")
 
@@ -40,15 +42,23 @@ class Scores(NamedTuple):
     gain: Mean
 
 
+class Sizes(NamedTuple):
+    """The scores of several ways to predict the sizes of so many bets, or raises."""
+
+    name: str
+    decisions: int
+    scores: list[Scores]
+
+
 class HeldOut(NamedTuple):
-    """The scores of several ways on the same `decisions` of held-out `players`, and those of the
-    sizes of `raises`, if there are several."""
+    """The scores of several ways on the same `decisions` of held-out `players`; of the sizes of
+    bets and of raises, if there are several; and how often each of the five moves was made (rows)
+    and found likeliest (columns) by the last way, `confusion` [5, 5]."""
 
     players: int
     decisions: int
     moves: list[Scores]
-    raises: int
-    sizes: list[Scores]
+    sizes: list[Sizes]
     confusion: Floats
 
 
@@ -80,20 +90,31 @@ def held_out(model: KModels, known: Observed, tested: Observed) -> HeldOut:
     ]
     guessed = ways[-1].argmax(axis=1)
     confusion = np.zeros((5, 5))
-    five = [_five(kind, judged.facing) for kind in (judged.kind, guessed)]
+    five = [five_moves(judged, kind) for kind in (judged.kind, guessed)]
     np.add.at(confusion, tuple(five), 1.0)
-    raised = judged.move >= RAISE
-    sizes: list[Scores] = []
-    if model.sizes is not None and raised.any():
-        some, by = judged.take(raised), known.take(known.move >= RAISE)
-        given = [_sizes(share[raised]) for share in shares]
-        common = size_shares(by, some)
-        sizes = [
-            _scores(name, chances, given[0], some.move - RAISE, some.player)
-            for name, chances in zip(["commonest", *names], [common, *given], strict=True)
+    sizes = [] if model.sizes is None else _size_scores(known, judged, names, shares)
+    return HeldOut(len(np.unique(judged.player)), len(judged), moves, sizes, confusion)
+
+
+def _size_scores(
+    known: Observed, judged: Observed, names: list[str], shares: list[Floats]
+) -> list[Sizes]:
+    """The scores of seven sizes of bets, and of raises; the baseline knows the street."""
+    found = []
+    for name, move in (("bets", 3), ("raises", 4)):
+        mine = five_moves(judged, judged.kind) == move
+        if not mine.any():
+            continue
+        by, some = known.take(five_moves(known, known.kind) == move), judged.take(mine)
+        common = _shares_by(seven_sizes(by), by.place[:, 0], 4, SIZES)[some.place[:, 0]]
+        ways = [common, *(_sizes(share[mine]) for share in shares)]
+        made = seven_sizes(some)
+        scores = [
+            _scores(way, chances, ways[1], made, some.player)
+            for way, chances in zip(["commonest of the street", *names], ways, strict=True)
         ]
-    players = len(np.unique(judged.player))
-    return HeldOut(players, len(judged), moves, int(raised.sum()), sizes, confusion)
+        found.append(Sizes(name, len(some), scores))
+    return found
 
 
 def choose_k(
@@ -129,15 +150,6 @@ def legal_shares(known: Observed, tested: Observed) -> Floats:
     return _shares_by(known.kind, key(known), 4, KINDS)[key(tested)]
 
 
-def size_shares(known: Observed, tested: Observed) -> Floats:
-    """The shares of the sizes of raises by street, and by whether there was a bet."""
-
-    def key(of: Observed) -> Ints:
-        return 2 * of.place[:, 0] + of.facing
-
-    return _shares_by(known.move - RAISE, key(known), 8, known.moves - RAISE)[key(tested)]
-
-
 def _shares_by(move: Ints, key: Ints, keys: int, moves: int) -> Floats:
     counts = np.full((keys, moves), 0.5)
     np.add.at(counts, (key, move), 1.0)
@@ -160,14 +172,25 @@ def _kinds(shares: Floats) -> Floats:
 
 
 def _sizes(shares: Floats) -> Floats:
-    found: Floats = shares[:, RAISE:] / shares[:, RAISE:].sum(axis=1, keepdims=True).clip(_LEAST)
-    return found
+    """Chances of seven sizes, given that there is a raise."""
+    sizes = shares[:, RAISE:]
+    found = np.concatenate(
+        [sizes[:, : SIZES - 1], sizes[:, SIZES - 1 :].sum(axis=1, keepdims=True)], axis=1
+    )
+    scaled: Floats = found / found.sum(axis=1, keepdims=True).clip(_LEAST)
+    return scaled
 
 
-def _five(kind: Ints, facing: Flags) -> Ints:
-    """Fold, check, call, bet, raise as 0 to 4."""
+def seven_sizes(observed: Observed) -> Ints:
+    """The sizes of raises in seven classes, as van der Kleij's: two pots and more are one."""
+    return np.minimum(observed.move - RAISE, SIZES - 1)
+
+
+def five_moves(observed: Observed, kind: Ints) -> Ints:
+    """Fold, check, call, bet, raise as 0 to 4; before the flop the blinds are a bet."""
     table = np.array([[0, 1, 3], [0, 2, 4]])
-    return table[facing.astype(np.int64), kind]
+    found: Ints = table[observed.facing.astype(np.int64), kind]
+    return np.where((found == 3) & (observed.place[:, 0] == 0), 4, found)
 
 
 def as_json(found: HeldOut) -> dict[str, Any]:
@@ -187,7 +210,9 @@ def as_json(found: HeldOut) -> dict[str, Any]:
         "players": found.players,
         "decisions": found.decisions,
         "moves": figures(found.moves),
-        "raises": found.raises,
-        "sizes": figures(found.sizes),
+        "sizes": [
+            {"name": of.name, "decisions": of.decisions, "rows": figures(of.scores)}
+            for of in found.sizes
+        ],
         "confusion": found.confusion.tolist(),
     }
