@@ -4,6 +4,7 @@ from .abstraction import PRICE_CLASSES as PRICE_CLASSES
 from .abstraction import RAISE_SIZES as RAISE_SIZES
 from .abstraction import actor_strength as actor_strength
 from .abstraction import class_kernel as class_kernel
+from .abstraction import class_order as class_order
 from .abstraction import class_shares as class_shares
 from .abstraction import context as context
 from .abstraction import hand_class as hand_class
@@ -23,11 +24,14 @@ from .context_model import ContextModel as ContextModel
 from .context_model import Expected as Expected
 from .decision_features import FEATURES as FEATURES
 from .frequencies import hides_folds as hides_folds
+from .frequencies import smoothed_frequencies as smoothed_frequencies
 from .logged_hands import BATCH as BATCH
 from .logged_hands import begin_again as begin_again
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
 from .model_files import SavedModel as SavedModel
+from .model_files import model_of_parts as model_of_parts
+from .model_files import model_parts as model_parts
 from .model_files import read_model as read_model
 from .model_files import save_model as save_model
 from .opponent_model import COLUMNS as COLUMNS
@@ -35,7 +39,9 @@ from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel
 from .opponent_model import Workspace as Workspace
 from .opponent_model import begin_decision as begin_decision
+from .opponent_model import described_chances as described_chances
 from .opponent_model import hand_chances as hand_chances
+from .opponent_model import is_of_hand as is_of_hand
 from .opponent_model import move_chances as move_chances
 from .opponent_model import workspace as workspace
 from .player_models import Chances as Chances

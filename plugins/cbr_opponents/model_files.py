@@ -78,6 +78,15 @@ def save_model(
 ) -> None:
     """Write a model file, complete or not at all."""
     verify_model_name(path)
+    parts = model_parts(arrays, betting, usual)
+    with whole_file(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **parts)
+
+
+def model_parts(
+    arrays: OpponentModel, betting: str, usual: Floats | None = None
+) -> dict[str, Any]:
+    """What a model file consists of, by name: other files may contain a model as these."""
     parts = _flat(arrays)
     if usual is not None:
         parts["usual"] = np.ascontiguousarray(usual, np.float64)
@@ -89,8 +98,7 @@ def save_model(
         "betting": np.array(betting),
         **{f"width.{name}": np.array(width) for name, width in WIDTHS.items()},
     }
-    with whole_file(path) as part, part.open("wb") as file:
-        np.savez_compressed(file, **(stamp | parts))
+    return stamp | parts
 
 
 def verify_model_name(path: Path) -> None:
@@ -109,6 +117,11 @@ def read_model(path: Path) -> SavedModel:
         raise BadValue(f"cannot read {path}: {error.strerror or error}") from None
     except Damaged as error:
         raise BadValue(f"{path} is no model file, or damaged: {error}") from None
+    return model_of_parts(parts, path)
+
+
+def model_of_parts(parts: Mapping[str, NDArray[Any]], path: Path) -> SavedModel:
+    """The model of `model_parts` that were read from a file, checked."""
     if _scalar(parts, "format", "U") != FORMAT:
         raise BadValue(f"{path} is no model file; `cbr predict --save` makes one")
     widths = {name: _scalar(parts, f"width.{name}", "i") for name in WIDTHS}
