@@ -1,10 +1,7 @@
-"""The engine's own case source: CSV and TSV tables, one case per row."""
+"""The engine's own case source: tables, one case per row."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,69 +10,31 @@ from typing import Any
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
 from cbr.checks import HIGHEST
 from cbr.errors import BadJson, BadValue
-from cbr.files.compression import BROKEN, open_bytes, plain_name
 from cbr.files.json_text import read_json
 from cbr.plugging.guard import frozen
 from cbr.store.records import CaseSource, Record, Skipped
+from cbr.tables.reading import TableOptions, is_table, read_records
+
+Items = Iterator[Record | Skipped]
 
 
-def _is_table(path: Path, head: bytes) -> bool:
-    return Path(plain_name(path)).suffix in {".csv", ".tsv"} and b"\0" not in head
-
-
-def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
+def _read(path: Path, delimiter: str = "", encoding: str = "", decimal: str = "") -> Items:
     """Each row as a JSON object of its columns."""
-    if len(delimiter) > 1:
-        raise BadValue(f"--delimiter {delimiter!r} must be one character")
-    separator = delimiter or ("\t" if plain_name(path).endswith(".tsv") else ",")
-    with open_bytes(path) as (raw, position):
-        # An invalid byte becomes a character that no valid row contains, so that only its row is
-        # skipped, not the file.
-        text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
-        rows = csv.reader(text, delimiter=separator, strict=True)
-        header: list[str] = []
-        while True:
-            line = rows.line_num + 1
-            try:
-                cells = next(rows, None)
-            except csv.Error as error:
-                yield Skipped(line, f"not a row of a table: {error}", position())
-                continue
-            except BROKEN as error:
-                yield Skipped(line, f"the file breaks off: {error}", position())
-                return
-            if cells is None:
-                return
-            if not header:
-                header = [cell.strip() for cell in cells]
-                for name in sorted({name for name in header if header.count(name) > 1}):
-                    yield Skipped(line, f"column {name!r} appears twice", position())
-                    return
-                continue
-            if not any(cells):
-                continue
-            yield _row(header, cells, line, position())
-
-
-def _row(header: list[str], cells: list[str], line: int, offset: int) -> Record | Skipped:
-    if len(cells) != len(header):
-        return Skipped(line, f"{len(cells)} cells under {len(header)} column names", offset)
-    body = json.dumps(
-        dict(zip(header, (cell.strip() for cell in cells), strict=True)), ensure_ascii=False
-    )
-    try:
-        body.encode("utf-8")
-    except UnicodeEncodeError:
-        return Skipped(line, "bytes that are not UTF-8", offset)
-    return Record(body, line, offset)
+    return read_records(path, TableOptions(delimiter, encoding, decimal))
 
 
 TABLE = CaseSource(
     name="table",
-    meaning="CSV or TSV: one case per row, columns named as the features, `solution`, `outcome`",
-    can_read=_is_table,
-    read=_read_rows,
-    options=(BuildOption("delimiter", "Character between the cells of a table.", ""),),
+    meaning="CSV, TSV, JSON lines, Parquet or Excel: one case per row",
+    can_read=is_table,
+    read=_read,
+    options=(
+        BuildOption("delimiter", "Character between the cells of a table; default: detected.", ""),
+        BuildOption(
+            "encoding", "Encoding of a table, e.g. cp1252 or mixed; default: detected.", ""
+        ),
+        BuildOption("decimal", "Decimal mark of a table, . or ,; default: detected.", ""),
+    ),
 )
 
 
@@ -127,25 +86,36 @@ def _object(body: str) -> dict[str, Any]:
     return row
 
 
-def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
-    """The row with its features converted; other columns unchanged."""
-    known = {feature.name: feature for feature in case_type.features}
-    read: dict[str, Any] = {}
-    for name, text in row.items():
-        feature = known.get(name)
-        # A computed feature is not read from a column of the same name.
-        read[name] = feature.read(text) if feature and not feature.computed else text
+def _checked(row: Mapping[str, Any], case_type: CaseType) -> dict[str, Any]:
+    """The row with its features converted, by their names; other columns unchanged."""
+    read = dict(row)
     for feature in case_type.features:
-        if not feature.computed and feature.name not in row:
-            raise BadValue(f"column {feature.name!r} is missing")
-    if "solution" not in row:
-        raise BadValue("column 'solution' is missing")
-    solution = str(row["solution"])
+        if not feature.computed:  # one that is computed is not read from a column
+            read[feature.name] = _read_cell(_cell(read, feature.name, feature.label), feature)
+    solution = str(_cell(row, "solution", case_type.solution_label))
     if solution not in case_type.solutions:
         raise BadValue(
-            f"solution is {solution!r}; it must be one of {', '.join(case_type.solutions)}"
+            f"{case_type.solution_label or 'solution'} is {solution!r}; it must be one of "
+            f"{', '.join(case_type.solutions)}"
         )
-    return read | {"solution": solution, "outcome": _outcome(row.get("outcome", ""))}
+    outcome = row.get(case_type.outcome_label or "outcome", "")
+    return read | {"solution": solution, "outcome": _outcome(outcome)}
+
+
+def _cell(row: Mapping[str, Any], name: str, label: str) -> Any:
+    """The cell of a column that has this name or, if it has one, this label."""
+    if label and label in row:
+        return row[label]
+    if name not in row:
+        raise BadValue(f"column {label or name!r} is missing")
+    return row[name]
+
+
+def _read_cell(cell: Any, feature: Feature) -> Any:
+    if not feature.is_number or isinstance(cell, float):
+        return feature.read(cell)
+    number = number_in(cell)
+    return feature.read(cell if number is None else number)
 
 
 def _outcome(text: Any) -> float:
