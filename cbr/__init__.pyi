@@ -5,6 +5,7 @@ from .case import Case as Case
 from .case import CaseType as CaseType
 from .case import ExtraFeature as ExtraFeature
 from .case import Feature as Feature
+from .case import Number as Number
 from .case import Situated as Situated
 from .case import feature as feature
 from .errors import BadValue as BadValue

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +16,18 @@ from cbr.building.scan import no_reader
 from cbr.case import CaseType
 from cbr.errors import BadValue, EmptyStage, NoSuchName
 from cbr.files.compression import BROKEN, head_of, open_bytes, plain_name
+from cbr.plugging.plugins import Plugins
+from cbr.store.casebase import Casebase
 from cbr.store.records import Skipped
 from cbr.tables.columns import Column, columns_of
+from cbr.tables.description import read_description
 from cbr.tables.dialect import dialect_of
 from cbr.tables.frames import orders_of, rows_of
 from cbr.tables.proposal import (
     Proposed,
     candidates,
     column_named,
+    identifier,
     propose,
     solution_fields,
     verify_table,
@@ -88,16 +93,24 @@ def look_at_frame(frame: Any, name: str = "table") -> Look:
     return Look(name, "the table", columns)
 
 
-def case_type_for(
+def proposal_of(
     look: Look, solution: str = "", outcome: str = "", *, taken: Sequence[str] = ()
 ) -> Proposed:
     """The case type proposed for tables."""
-    if not solution:
-        raise BadValue(
-            f"name the column of {look.source} that is to be proposed with --solution: "
-            f"{', '.join(column.label for column in candidates(look.columns)[:10])}"
-        )
     return propose(look.columns, look.name, solution, outcome, source=look.source, taken=taken)
+
+
+def verify_solution_named(look: Look, solution: str, command: str) -> None:
+    """Raise, with the next step, if no column is named as the solution."""
+    if solution:
+        return
+    likely = [column.label for column in candidates(look.columns)]
+    if not likely:
+        raise BadValue(f"no column of {look.source} could be a solution")
+    more = f" (or {', '.join(likely[1:8])})" if likely[1:] else ""
+    raise BadValue(
+        f"say which column is to be proposed: {command} --solution {shlex.quote(likely[0])}{more}"
+    )
 
 
 def case_type_by(
@@ -114,11 +127,11 @@ def case_type_by(
     chosen = column_named(look.columns, solution, "--solution")
     apart = {chosen.label}
     if chosen.label != fields.get("solution_label"):
-        fields |= {"solution_label": chosen.label, "solutions": (), "solution_range": None}
+        fields |= {"solution_label": chosen.label, "solutions": (), "solution": None}
     if outcome:
         fields["outcome_label"] = column_named(look.columns, outcome, "--outcome").label
         apart.add(fields["outcome_label"])
-    if not fields.get("solutions") and not fields.get("solution_range"):
+    if not fields.get("solutions") and not fields.get("solution"):
         fields |= solution_fields(chosen, look.source, fields.get("reuse", ""))
     fields["features"] = [f for f in fields["features"] if not apart & {f.name, f.label}]
     for feature in fields["features"]:
@@ -155,3 +168,64 @@ def _is_utf8(path: Path) -> bool:
     except BROKEN:  # the reader tells of it
         return True
     return True
+
+
+@dataclass(frozen=True)
+class TablesToBuild:
+    """What tables are built as: case types (none where the casebase is there already), the options
+    of their reader, sentences for the user, and what was found in the tables."""
+
+    case_types: Sequence[CaseType] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    look: Look | None = None
+
+
+def types_of_tables(
+    paths: Sequence[str | Path],
+    out: Path,
+    *,
+    solution: str = "",
+    outcome: str = "",
+    description: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    plugins: Plugins,
+) -> TablesToBuild | None:
+    """What these files are built as if they are tables; None if a plugin has the case type."""
+    asked = bool(solution or outcome or description)
+    if out.exists():
+        if asked:
+            _verify_same(out, solution, outcome)
+        return TablesToBuild(options=dict(options or {})) if asked else None
+    known: dict[str, CaseType] = plugins.named("case type")
+    if not asked and (any(t.situate is None for t in known.values()) or not are_tables(paths)):
+        return None
+    fields, by_description = None, TableOptions()
+    if description is not None:
+        fields, by_description = read_description(description)
+    given = {**vars(by_description), **dict(options or {})}
+    names = [f.name for f in dataclasses.fields(TableOptions)]
+    look = look_at(paths, TableOptions(**{name: given[name] for name in names if name in given}))
+    settled = {name: value for name, value in vars(look.options).items() if value}
+    if fields is not None:
+        case_type = case_type_by(look, fields, solution, outcome)
+        return TablesToBuild([case_type], settled, look.notes, look)
+    verify_solution_named(look, solution, f"cbr build {paths[0]}")
+    taken = {t.name for t in known.values()} | {t.domain for t in known.values()}
+    proposed = proposal_of(look, solution, outcome, taken=sorted(taken))
+    return TablesToBuild([proposed.case_type], settled, [*look.notes, *proposed.notes], look)
+
+
+def _verify_same(out: Path, solution: str, outcome: str) -> None:
+    """Raise if a casebase that is there has another solution or outcome."""
+    with Casebase.open(out) as base:
+        for stored in base.case_types:
+            for what, asked, label in (
+                ("solution", solution, stored.solution_label or "solution"),
+                ("outcome", outcome, stored.outcome_label or "outcome"),
+            ):
+                if asked and identifier(asked) != identifier(label):
+                    raise BadValue(
+                        f"{out} is there already, and its {what} is {label!r}; build another with "
+                        "--out, or remove it first"
+                    )

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
+from cbr.case import Batch, BuildOption, CaseType, Feature, Situated, Solution, Value
 from cbr.checks import HIGHEST
 from cbr.errors import BadJson, BadValue
 from cbr.files.json_text import read_json
 from cbr.plugging.guard import frozen
 from cbr.store.records import CaseSource, Record, Skipped
+from cbr.tables.cells import is_missing, number_in, stands_for_nothing
 from cbr.tables.reading import TableOptions, is_table, read_records
 
 Items = Iterator[Record | Skipped]
@@ -39,13 +40,15 @@ TABLE = CaseSource(
 
 
 def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
-    """Rows (JSON objects) as situations: their columns, numbers where a feature is a number.
+    """Rows (JSON objects) as situations: their columns, numbers where a feature is a number. An
+    empty cell is missing, where the feature may be.
 
     A column ``stage`` names the stage of a row, if the domain has several.
     """
     import numpy as np
 
     by_stage = {case_type.stage: case_type for case_type in case_types}
+    labels = {t.stage: _labels(t) for t in case_types}
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {stage: [] for stage in by_stage}
     rejected: dict[int, str] = {}
     for place, body in enumerate(bodies):
@@ -54,7 +57,7 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
             stage = next(iter(by_stage)) if len(by_stage) == 1 else str(row.get("stage", ""))
             if stage not in by_stage:
                 raise BadValue(f"stage is {stage!r}; it must be one of {', '.join(by_stage)}")
-            rows[stage].append((place, _checked(row, by_stage[stage])))
+            rows[stage].append((place, _checked(row, by_stage[stage], labels[stage])))
         except BadValue as error:
             rejected[place] = str(error)
     batches = {}
@@ -86,44 +89,66 @@ def _object(body: str) -> dict[str, Any]:
     return row
 
 
-def _checked(row: Mapping[str, Any], case_type: CaseType) -> dict[str, Any]:
+def _labels(case_type: CaseType) -> set[str]:
+    """Columns that are read under another name than their own."""
+    labels = {feature.label for feature in case_type.features if not feature.computed}
+    return labels | {case_type.solution_label, case_type.outcome_label}
+
+
+def _checked(row: Mapping[str, Any], case_type: CaseType, labels: set[str]) -> dict[str, Any]:
     """The row with its features converted, by their names; other columns unchanged."""
-    read = dict(row)
+    read = {name: cell for name, cell in row.items() if name not in labels}
     for feature in case_type.features:
         if not feature.computed:  # one that is computed is not read from a column
-            read[feature.name] = _read_cell(_cell(read, feature.name, feature.label), feature)
-    solution = str(_cell(row, "solution", case_type.solution_label))
-    if solution not in case_type.solutions:
-        raise BadValue(
-            f"{case_type.solution_label or 'solution'} is {solution!r}; it must be one of "
-            f"{', '.join(case_type.solutions)}"
-        )
+            read[feature.name] = _value(row, feature)
+    solution = _cell(row, "solution", case_type.solution_label)
     outcome = row.get(case_type.outcome_label or "outcome", "")
-    return read | {"solution": solution, "outcome": _outcome(outcome)}
+    return read | {"solution": _solution(solution, case_type), "outcome": _outcome(outcome)}
 
 
 def _cell(row: Mapping[str, Any], name: str, label: str) -> Any:
-    """The cell of a column that has this name or, if it has one, this label."""
+    """The cell of the column that has this label, if there is one, or else this name."""
     if label and label in row:
         return row[label]
     if name not in row:
-        raise BadValue(f"column {label or name!r} is missing")
+        raise BadValue(f"column {(label or name)!r} is missing")
     return row[name]
 
 
-def _read_cell(cell: Any, feature: Feature) -> Any:
-    if not feature.is_number or isinstance(cell, float):
-        return feature.read(cell)
-    number = number_in(cell)
-    return feature.read(cell if number is None else number)
+def _value(row: Mapping[str, Any], feature: Feature) -> Value | None:
+    """The value of a feature in a row; None if it may be missing and is."""
+    if feature.missing and feature.label not in row and feature.name not in row:
+        return None  # rows of JSON leave out what they lack
+    cell = _cell(row, feature.name, feature.label)
+    if feature.missing and (feature.lacks(cell) or stands_for_nothing(cell, feature)):
+        return None
+    if feature.is_number and isinstance(cell, str):
+        number = number_in(cell)
+        return feature.read(cell if number is None else number)
+    return feature.read(cell)
+
+
+def _solution(cell: Any, case_type: CaseType) -> Solution:
+    label = case_type.solution_label or "solution"
+    if case_type.solution is not None:
+        if is_missing(cell):
+            raise BadValue(f"{label} is missing")
+        number = number_in(cell)
+        return case_type.solution.read(cell if number is None else number)
+    if str(cell) in case_type.solutions:
+        return str(cell)
+    if is_missing(cell):
+        raise BadValue(f"{label} is missing")
+    raise BadValue(f"{label} is {str(cell)!r}; it must be one of {', '.join(case_type.solutions)}")
 
 
 def _outcome(text: Any) -> float:
     """The outcome, NaN where the cell is empty."""
-    if text is None or text == "":
+    if is_missing(text):
         return math.nan
     try:
-        amount = float(text)
+        amount = number_in(text)
+        amount = float(text) if amount is None else amount
     except (TypeError, ValueError, OverflowError):
         raise BadValue(f"outcome is {text!r}, not a number") from None
     if not abs(amount) <= HIGHEST:

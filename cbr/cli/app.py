@@ -11,6 +11,7 @@ from cbr.cli.commands import (
     build,
     cache,
     check,
+    describe,
     evaluate,
     evolve,
     evolve_report,
@@ -62,7 +63,7 @@ class _Command(Protocol):
 
 #: In the order of ``cbr --help``.
 _COMMANDS: tuple[_Command, ...] = (
-    *(build, rebuild, info, check, export),
+    *(describe, build, rebuild, info, check, export),
     *(query, retain, refine, index),
     *(evaluate, learn_weights, weights, evolve, evolve_report),
     *(plugins, cache),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from cbr.cli.output import cell, table
 
@@ -15,18 +15,24 @@ if TYPE_CHECKING:
 _WIDE = 44
 
 
-def show_columns(columns: Sequence[Column], case_type: CaseType | None = None) -> None:
-    """Print what is in each column, and with a case type what becomes of it."""
-    by_label = {f.label or f.name: f for f in case_type.features} if case_type else {}
-    rows = []
-    for column in columns:
-        feature = by_label.get(column.label)
-        about: list[object] = [column.label, column.kind, _content(column), column.missing.total()]
-        if case_type is not None:
-            about += [feature.name if feature else "-", _use(column, feature, case_type)]
-        rows.append(about)
-    heads = ["column", "kind", "content", "missing"]
-    table("", heads + (["feature", "use"] if case_type else []), rows)
+def show_columns(columns: Sequence[Column], fields: Mapping[str, Any]) -> None:
+    """Print what is in each column, and what becomes of it in a case type with these fields."""
+    by_label = {f.label or f.name: f for f in fields["features"]}
+    table(
+        "",
+        ["column", "kind", "content", "missing", "feature", "use"],
+        [
+            (
+                column.label,
+                column.kind,
+                _content(column),
+                column.missing.total(),
+                by_label[column.label].name if column.label in by_label else "-",
+                _use(column, by_label.get(column.label), fields),
+            )
+            for column in columns
+        ],
+    )
 
 
 def _content(column: Column) -> str:
@@ -42,10 +48,10 @@ def _content(column: Column) -> str:
     return _cut(", ".join(column.values), _WIDE)
 
 
-def _use(column: Column, feature: Feature | None, case_type: CaseType) -> str:
-    if column.label == case_type.solution_label:
+def _use(column: Column, feature: Feature | None, fields: Mapping[str, Any]) -> str:
+    if column.label == fields.get("solution_label"):
         return "solution"
-    if column.label == case_type.outcome_label:
+    if column.label == fields.get("outcome_label"):
         return "outcome"
     if feature is None:
         return "left out"
@@ -77,4 +83,8 @@ def _usual(by_label: dict[str, Column], case_type: CaseType, most: int) -> Itera
             continue
         value = column.texts.most_common(1)[0][0]
         if "," not in value and "=" not in value:
-            yield shlex.quote(f"{feature.name}={value}") if " " in value else f"{feature.name}={value}"
+            yield (
+                shlex.quote(f"{feature.name}={value}")
+                if " " in value
+                else f"{feature.name}={value}"
+            )

@@ -53,6 +53,19 @@ Similarity = Annotated[
 CASE = typer.Option(
     "--case", metavar="K=V,...", help="The situation: FEATURE=VALUE,... or a JSON object."
 )
+Solution = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column of a table that is to be proposed.")
+]
+Outcome = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column that says what a solution earned.")
+]
+Delimiter = Annotated[
+    str, typer.Option(help="Character between the cells of a table; default: detected.")
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of a table, e.g. cp1252; default: detected.")]
+Decimal = Annotated[
+    str, typer.Option(metavar=".|,", help="Decimal mark of a table; default: detected.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cbr.case import Feature
 
 #: Cells that stand for nothing at all, in any column.
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "?", "nil", "nat", "<na>"}
@@ -56,6 +59,13 @@ def is_missing(cell: object) -> bool:
     if isinstance(cell, float):
         return math.isnan(cell)
     return isinstance(cell, str) and cell.strip().lower() in MISSING
+
+
+def stands_for_nothing(cell: object, feature: Feature) -> bool:
+    """Whether a cell is one of the words for a missing value, and not a value of the feature."""
+    if not isinstance(cell, str) or feature.is_text or cell in feature.values:
+        return False
+    return cell.strip().lower() in (NO_NUMBER if feature.is_number else MISSING)
 
 
 def number_in(cell: object) -> float | None:

@@ -9,43 +9,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cbr.case import CaseType, Feature
+from cbr.case import Feature, Number
 from cbr.errors import BadJson, BadValue, CbrError, NoSuchName, one_line
 from cbr.files.atomic import whole_file
 from cbr.files.json_text import read_json_file
 from cbr.tables.reading import TableOptions
 
-#: Fields of a case type and of a feature that a description may have, in the order written.
-_OF_TYPE = (
-    "name",
-    "meaning",
-    "solution_label",
-    "outcome_label",
-    "solutions",
-    "solution_range",
-    "solution_unit",
-    "retrieval",
-    "reuse",
-    "missing",
-    "record",
-)
+#: Fields of a description, and the fields of a case type that they are.
+_OF_TYPE = {
+    "name": "name",
+    "meaning": "meaning",
+    "solution": "solution_label",
+    "outcome": "outcome_label",
+    "solutions": "solutions",
+    "retrieval": "retrieval",
+    "reuse": "reuse",
+    "missing": "missing",
+    "record": "record",
+}
+#: Fields that describe a number as the solution.
+_OF_NUMBER = {"solution_range": "range", "solution_unit": "unit"}
+#: Fields of a feature, in the order written.
 _OF_FEATURE = (
-    "label",
-    "meaning",
-    "range",
-    "unit",
-    "values",
-    "similarity",
-    "weight",
-    "indexed",
-    "missing",
+    *("label", "meaning", "range", "unit", "values"),
+    *("similarity", "weight", "indexed", "missing"),
 )
 _OF_FILE = ("delimiter", "encoding", "decimal")
 #: What the fields mean, for those who edit them.
 _HEAD = """\
 # How cbr reads and compares the rows of {source}. Edit it by hand, then:
 #   cbr build {source} --case-type {file}
-# solution_label is the column that is proposed; each [features.NAME] is a column that is kept.
+# `solution` is the column that is proposed; each [features.NAME] is a column that is kept.
 # A number has a range (its scale), a category its values (in order, for similarity = "ordered");
 # similarity names a measure, weight says how much the column counts, and a column with
 # indexed = false is kept but not compared. `cbr plugins` lists measures and policies.
@@ -53,46 +47,55 @@ _HEAD = """\
 
 
 def write_description(
-    case_type: CaseType, path: Path, options: TableOptions | None = None, source: str = "the table"
+    fields: Mapping[str, Any], path: Path, options: TableOptions | None, source: str
 ) -> None:
     """Write a description: JSON where the file's name ends in .json, else TOML."""
-    text = described(case_type, options, path.suffix.lower() == ".json", source, path.name)
+    text = described(fields, options, path.suffix.lower() == ".json", source, str(path))
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
 
 
 def described(
-    case_type: CaseType,
+    fields: Mapping[str, Any],
     options: TableOptions | None = None,
     as_json: bool = False,
     source: str = "TABLE",
     file: str = "FILE.toml",
 ) -> str:
-    """The description of a case type as text."""
-    plain = _plain(case_type, options)
+    """The description as text; `fields` are those of a case type, as `read_description` gives."""
+    plain = plain_description(fields, options)
     if as_json:
         return json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
     return _HEAD.format(source=source, file=file) + "\n" + _toml(plain)
 
 
-def _plain(case_type: CaseType, options: TableOptions | None) -> dict[str, Any]:
-    found = _fields(case_type, CaseType, _OF_TYPE)
+def plain_description(
+    fields: Mapping[str, Any], options: TableOptions | None = None
+) -> dict[str, Any]:
+    """The description in plain values."""
+    found: dict[str, Any] = {}
+    for name, field in _OF_TYPE.items():
+        value = fields.get(field)
+        if value and (name, value) != ("record", "row"):
+            found[name] = list(value) if isinstance(value, tuple) else value
+    if fields.get("solution") is not None:
+        for name, field in _OF_NUMBER.items():
+            value = getattr(fields["solution"], field)
+            if value:
+                found[name] = list(value) if isinstance(value, tuple) else value
     if options is not None:
         given = {name: getattr(options, name) for name in _OF_FILE if getattr(options, name)}
         found |= {"file": given} if given else {}
-    found["features"] = {
-        feature.name: _fields(feature, Feature, _OF_FEATURE) for feature in case_type.features
-    }
-    return found
+    return found | {"features": {f.name: _fields(f) for f in fields["features"]}}
 
 
-def _fields(one: Any, kind: type[Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a case type or feature that are not as by default."""
-    default = {f.name: f.default for f in dataclasses.fields(kind)}
+def _fields(feature: Feature) -> dict[str, Any]:
+    """The fields of a feature that are not as by default."""
+    usual = {f.name: f.default for f in dataclasses.fields(Feature)}
     found = {}
-    for name in names:
-        value = getattr(one, name, None)
-        if name in default and (name == "weight" or value != default[name]) and value != ():
+    for name in _OF_FEATURE:
+        value = getattr(feature, name)
+        if value != usual[name] or (name == "weight" and feature.indexed):
             found[name] = list(value) if isinstance(value, tuple) else value
     return found
 
@@ -100,7 +103,7 @@ def _fields(one: Any, kind: type[Any], names: tuple[str, ...]) -> dict[str, Any]
 def read_description(path: Path) -> tuple[dict[str, Any], TableOptions]:
     """The fields of a case type in a description, with `features` made, and how the file is read.
 
-    They are arguments of `CaseType`; `solutions` may be missing, and is then found in the table.
+    They are arguments of `CaseType`; solutions may be missing, and are then found in the table.
     """
     plain = _read(path)
     try:
@@ -127,18 +130,15 @@ def _read(path: Path) -> Any:
 def _checked(plain: Any) -> tuple[dict[str, Any], TableOptions]:
     if not isinstance(plain, Mapping):
         raise BadValue("it must have fields with names")
-    known = {f.name for f in dataclasses.fields(CaseType)}
-    names = [name for name in _OF_TYPE if name in known]
-    _verify_names("field", plain, [*names, "features", "file"])
+    _verify_names("field", plain, [*_OF_TYPE, *_OF_NUMBER, "features", "file"])
     given = _table(plain, "file")
     _verify_names("field of [file]", given, _OF_FILE)
-    features = _table(plain, "features")
-    made = [_feature(name, fields) for name, fields in features.items()]
-    fields = {name: plain[name] for name in names if name in plain}
-    for name in ("solution_range",):
-        if name in fields:
-            fields[name] = tuple(fields[name])
-    return fields | {"features": made}, TableOptions(**given)
+    features = [_feature(name, fields) for name, fields in _table(plain, "features").items()]
+    fields = {field: plain[name] for name, field in _OF_TYPE.items() if name in plain}
+    number = {field: plain[name] for name, field in _OF_NUMBER.items() if name in plain}
+    if number:
+        fields["solution"] = Number(**number)
+    return fields | {"features": features}, TableOptions(**given)
 
 
 def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -151,10 +151,7 @@ def _table(plain: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _feature(name: str, fields: Any) -> Feature:
     if not isinstance(fields, Mapping):
         raise BadValue(f"features.{name} must be a table of fields with names")
-    known = {f.name for f in dataclasses.fields(Feature)}
-    _verify_names(
-        f"field of feature {name!r} named", fields, [n for n in _OF_FEATURE if n in known]
-    )
+    _verify_names(f"field of feature {name!r} named", fields, _OF_FEATURE)
     given = dict(fields)
     if "range" not in given and "values" not in given:
         given.setdefault("indexed", False)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cbr.case import RESERVED, CaseType, Feature
+from cbr.case import RESERVED, CaseType, Feature, Number
 from cbr.checks import MOST_FEATURES, MOST_SOLUTIONS
 from cbr.errors import BadValue, EmptyStage, NoSuchName
 from cbr.tables import columns as kinds
@@ -16,7 +16,8 @@ from cbr.tables.columns import Column
 
 #: Retrieval and reuse of a table, if nothing else is said. Measured in docs/results/tables.md.
 RETRIEVAL = "top?k=10"
-REUSE, REUSE_NUMBER = "similarity-weighted", "weighted-mean"
+REUSE, REUSE_NUMBER = "similarity-weighted", "mean"
+MISSING = "ignore"
 #: A column of whole numbers with at most this many different ones holds classes, not amounts.
 _CLASSES = 20
 _COMPARED = {kinds.NUMBER, kinds.CATEGORY, kinds.ORDERED, kinds.BOOLEAN}
@@ -32,11 +33,15 @@ _UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$")
 
 @dataclass(frozen=True)
 class Proposed:
-    """A case type for a table, with what was found in its columns; `notes` are for the user."""
+    """The fields of a case type for a table (arguments of `CaseType`), which has solutions only if
+    a column was named for them; `notes` are for the user."""
 
-    case_type: CaseType
-    columns: Mapping[str, Column]
+    fields: Mapping[str, Any]
     notes: Sequence[str]
+
+    @property
+    def case_type(self) -> CaseType:
+        return CaseType(**self.fields)
 
 
 def propose(
@@ -48,13 +53,13 @@ def propose(
     source: str = "the table",
     taken: Collection[str] = (),
 ) -> Proposed:
-    """The case type for a table whose column `solution` is to be proposed.
+    """The case type for a table whose column `solution` is to be proposed, if one is named.
 
     `solution` and `outcome` name columns by label or by the feature's name; `source` is how errors
     call the table, `taken` are names of case types that it may not have.
     """
     verify_table(columns, source)
-    chosen = column_named(columns, solution, "--solution")
+    chosen = column_named(columns, solution, "--solution") if solution else None
     earned = column_named(columns, outcome, "--outcome") if outcome else None
     rest = [c for c in columns.values() if c is not chosen and c is not earned]
     if len(rest) > MOST_FEATURES:
@@ -65,18 +70,17 @@ def propose(
     names = feature_names([column.label for column in rest])
     features = [_feature(column, name) for column, name in zip(rest, names, strict=True)]
     if not any(feature.indexed for feature in features):
-        raise BadValue(f"{source} has no column to compare by beside {chosen.label!r}")
+        besides = f" beside {chosen.label!r}" if chosen else ""
+        raise BadValue(f"{source} has no column to compare by{besides}")
     if earned is not None and not earned.is_number:
         raise BadValue(f"column {earned.label!r} is given as the outcome, but it is not of numbers")
-    case_type = CaseType(
-        name=_type_name(name, taken),
-        features=features,
-        **solution_fields(chosen, source),
-        solution_label=chosen.label,
-        outcome_label=earned.label if earned else "",
-        retrieval=RETRIEVAL,
-    )
-    return Proposed(case_type, columns, list(_notes([*rest, chosen], chosen)))
+    fields: dict[str, Any] = {"name": _type_name(name, taken)}
+    if chosen is not None:
+        fields |= {"solution_label": chosen.label, **solution_fields(chosen, source)}
+    if earned is not None:
+        fields["outcome_label"] = earned.label
+    fields |= {"retrieval": RETRIEVAL, "missing": MISSING, "features": features}
+    return Proposed(fields, list(_notes(columns.values(), chosen)))
 
 
 def verify_table(columns: Mapping[str, Column], source: str) -> None:
@@ -217,9 +221,9 @@ def solution_fields(column: Column, source: str, reuse: str = "") -> dict[str, A
     if problem := _problem(column):
         raise BadValue(f"column {column.label!r} of {source} {problem}")
     if column.is_number and not _is_class(column):
-        span = {"solutions": (), "solution_range": column.span(), "solution_unit": _unit(column)}
-        return span | {"reuse": reuse or REUSE_NUMBER}
-    return {"solutions": solutions_in(column), "reuse": reuse or REUSE}
+        number = Number((column.low, column.high), _unit(column))
+        return {"solutions": (), "solution": number, "reuse": reuse or REUSE_NUMBER}
+    return {"solutions": solutions_in(column), "solution": None, "reuse": reuse or REUSE}
 
 
 def solutions_in(column: Column) -> tuple[str, ...]:
@@ -232,7 +236,7 @@ def solutions_in(column: Column) -> tuple[str, ...]:
     return column.values
 
 
-def _notes(columns: Iterable[Column], solution: Column) -> Iterable[str]:
+def _notes(columns: Iterable[Column], solution: Column | None) -> Iterable[str]:
     """Sentences on what is not as one might expect."""
     for column in columns:
         kind = column.kind
@@ -244,7 +248,7 @@ def _notes(columns: Iterable[Column], solution: Column) -> Iterable[str]:
         words = [word for word in column.missing if word] + list(column.odd)
         if words and column.is_number:
             yield f"{', '.join(map(repr, words))} in {column.label!r} counts as missing"
-    if solution.missing.total():
+    if solution is not None and solution.missing.total():
         number = solution.missing.total()
         rows = "row has" if number == 1 else "rows have"
         yield f"{number:,} {rows} no {solution.label!r} and cannot be cases"

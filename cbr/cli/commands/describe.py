@@ -53,14 +53,14 @@ def describe(
     look = look_at(tables, TableOptions(delimiter, encoding, decimal))
     proposed = proposal_of(look, solution, outcome)
     if out is not None:
-        write_description(proposed.case_type, out, look.options, look.source)
+        write_description(proposed.fields, out, look.options, look.source)
     if json:
-        plain = plain_description(proposed.case_type, look.options)
+        plain = plain_description(proposed.fields, look.options)
         emit(plain | {"out": None if out is None else str(out)})
         return
     rows = max(column.rows for column in look.columns.values())
     lines(f"{look.source}: {count(rows, 'row')}, {count(len(look.columns), 'column')}")
-    show_columns(list(look.columns.values()), proposed.case_type)
+    show_columns(list(look.columns.values()), proposed.fields)
     for sentence in (*look.notes, *proposed.notes):
         note(sentence)
     if not solution:
