@@ -11,11 +11,13 @@ from cbr.cli.commands import (
     build,
     cache,
     check,
+    delete,
     describe,
     evaluate,
     evolve,
     evolve_report,
     export,
+    history,
     index,
     info,
     learn_weights,
@@ -24,6 +26,7 @@ from cbr.cli.commands import (
     rebuild,
     refine,
     retain,
+    revise,
     weights,
 )
 
@@ -64,7 +67,7 @@ class _Command(Protocol):
 #: In the order of ``cbr --help``.
 _COMMANDS: tuple[_Command, ...] = (
     *(describe, build, rebuild, info, check, export),
-    *(query, retain, refine, index),
+    *(query, retain, revise, delete, history, refine, index),
     *(evaluate, learn_weights, weights, evolve, evolve_report),
     *(plugins, cache),
 )

@@ -66,6 +66,10 @@ Encoding = Annotated[str, typer.Option(help="Encoding of a table, e.g. cp1252; d
 Decimal = Annotated[
     str, typer.Option(metavar=".|,", help="Decimal mark of a table; default: detected.")
 ]
+Note = Annotated[str, typer.Option(help="Why, in a few words, for the history.")]
+NoHistory = Annotated[
+    bool, typer.Option("--no-history", help="Do not keep what the cases were before.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 

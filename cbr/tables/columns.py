@@ -49,7 +49,7 @@ _SCALES = [
         "jan/feb/mar/apr/may/jun/jul/aug/sep/oct/nov/dec",
     )
 ]
-_LEADING = re.compile(r"\D{0,12}?(\d+(?:\.\d+)?)")
+_LEADING = re.compile(r"[<>=≤≥~ $€£+]{0,3}(\d+(?:\.\d+)?)")
 _NAMED_AS_ID = re.compile(
     r"(^|[\s_\-.])(id|ids|uuid|guid|key|index|rownames?|no|nr)$|^unnamed|^#$|Id$|ID$"
 )
