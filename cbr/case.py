@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from cbr.checks import (
@@ -31,6 +30,7 @@ from cbr.checks import (
 )
 from cbr.errors import BadJson, BadValue, NoSuchName, one_line
 from cbr.files.json_text import read_json
+from cbr.missing import is_nothing, verify_rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,21 +52,6 @@ _ONLY_IF_GIVEN = {"missing", "solution", "label", "solution_label", "outcome_lab
 #: Fields of a case type that a casebase does not store.
 _OF_THE_PLUGIN = ("situate", "survey", "options", "if_missing", "derive", "possible")
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
-#: What it means for the similarity that a case lacks a feature which the target gives: the feature
-#: is left out of the weighted mean, or counts with similarity 0, or with the similarity that is
-#: expected of the stage's values (`cbr.measure`).
-MISSING_RULES = ("ignore", "unlike", "expected")
-
-
-def verify_missing_rule(rule: str) -> None:
-    """Raise if no rule for missing values has this name."""
-    if rule not in MISSING_RULES:
-        raise NoSuchName("rule for missing values", rule, MISSING_RULES)
-
-
-def is_nothing(value: object) -> bool:
-    """Whether a value is none at all: None or NaN, numpy's too."""
-    return value is None or (isinstance(value, Real) and value != value)
 
 
 @dataclass(frozen=True)
@@ -79,7 +64,7 @@ class Feature:
     number outside it is stored unchanged. `similarity` is the spec of the local measure, `weight`
     the default weight. A `private` feature is known only to the decision maker, so a record may
     lack it; decisions without it (NaN, or empty text) are stored separately, as hidden decisions.
-    With `missing`, the name of a rule (`MISSING_RULES`), a case may lack the feature: it has no
+    With `missing`, the name of a rule (`cbr.missing`), a case may lack the feature: it has no
     value in mappings, NaN in arrays, and NULL in a casebase. Text that is missing is empty.
     `compute` returns the feature's values [n] for a batch of n situations; without it they are the
     situations' column of the same name. A casebase stores no functions, only the flag `computed`.
@@ -140,7 +125,7 @@ class Feature:
     def _verify_missing(self) -> None:
         if not self.missing:
             return
-        verify_missing_rule(self.missing)
+        verify_rule(self.missing)
         if self.is_text:
             raise BadValue(f"feature {self.name!r} is text, which is empty where it is missing")
         if self.private:
@@ -357,7 +342,7 @@ class CaseType:
         """The features, with the rule of the case type where they may be missing by it."""
         if not self.missing:
             return tuple(self.features)
-        verify_missing_rule(self.missing)
+        verify_rule(self.missing)
         return tuple(
             f
             if f.missing or f.private or f.is_text

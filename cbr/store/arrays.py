@@ -106,9 +106,9 @@ class Cases:
 
     def take(self, places: NDArray[np.generic]) -> Cases:
         """Some of the cases, by index or by a mask."""
-        parts = (self.values, self.solution, self.outcome, self.ids, self.record)
-        numbers = None if self.numbers is None else self.numbers[places]
-        return Cases(self.case_type, "", *(part[places] for part in parts), numbers=numbers)
+        parts = (self.values, self.solution, self.outcome, self.ids, self.record, self.numbers)
+        some = (None if part is None else part[places] for part in parts)
+        return Cases(self.case_type, "", *some)  # type: ignore[arg-type]
 
     def vectors(self, beside: Path | None = None) -> Vectors:
         """The cases grouped by distinct vector."""

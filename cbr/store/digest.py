@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from cbr.case import CaseType, Value, is_nothing
+from cbr.case import CaseType, Value
+from cbr.missing import is_nothing
 
 if TYPE_CHECKING:
     import numpy as np
