@@ -406,10 +406,14 @@ class CaseType:
 
     def feature(self, name: str) -> Feature:
         """The feature of that name or, if none has it, of that label."""
-        found = self._by_name.get(name) or self._by_label.get(name.strip().lower())
+        found = self.find(name)
         if found is None:
             raise NoSuchName("feature", name, list(self._by_name))
         return found
+
+    def find(self, name: str) -> Feature | None:
+        """As `feature`; None if there is none."""
+        return self._by_name.get(name) or self._by_label.get(name.strip().lower())
 
     @property
     def public(self) -> CaseType:

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cbr.plots.style import BLACK, COLOURS, DARK_BLUE, GREY, PALE_GREY, picture, style_axis
+from cbr.plots.style import (
+    BLACK,
+    COLOURS,
+    DARK_BLUE,
+    GREY,
+    PALE_GREY,
+    drawn,
+    save_picture,
+    style_axis,
+    verify_picture,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +36,20 @@ _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 
 
 def draw_answer(answer: Explanation, path: Path, record: str) -> None:
-    """Draw a query's answer: the neighbours on the left, the proposal on the right.
+    """Draw a query's answer into a file; see `answer_figure`."""
+    verify_picture(path)
+    save_picture(answer_figure(answer, record), path)
+
+
+def answer_figure(answer: Explanation, record: str) -> Figure:
+    """A query's answer: the neighbours on the left, the proposal on the right.
 
     `record` is the domain's word for a record.
     """
     rows = min(max(len(answer.alike), len(answer.worth_showing), _LEAST), _MOST)
     # The figure grows with the number of bars, so that each keeps its height.
     height = max(7.0, 2.4 + 0.76 * rows)
-    with picture(path, 12, height, dpi=100) as figure:
+    with drawn(12, height, dpi=100) as figure:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
         near, proposed = figure.subplots(1, 2, width_ratios=[1.75, 1])
         _draw_neighbours(figure, near, answer)
@@ -41,6 +57,7 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
         for axis in (near, proposed):
             axis.set_ylim(rows - 0.4, -0.5)
         figure.suptitle(_title(answer, record), x=0.01, ha="left", fontsize=14, fontweight="bold")
+    return figure
 
 
 def _title(answer: Explanation, record: str) -> str:

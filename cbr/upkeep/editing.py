@@ -58,7 +58,7 @@ def change(
     values: Mapping[str, object] | None = None,
     *,
     solution: object = None,
-    outcome: float | None | EllipsisType = ...,
+    outcome: float | EllipsisType | None = ...,
     note: str = "",
     history: bool = True,
 ) -> Case:
