@@ -24,6 +24,7 @@ FLATS = CaseType(
     solution=Number(range=(0, 5000), unit="EUR"),
     missing="ignore",
 )
+HEADER = "area,heating,street,solution\n"
 TABLE = """area,heating,street,solution
 80,gas,Elm,900
 ,wood,,1200
@@ -137,9 +138,9 @@ def test_a_missing_value_has_a_digest_of_its_own() -> None:
 
 
 def test_what_may_not_be_missing_is_refused(tmp_path: Path, plugins: Plugins) -> None:
-    header = "price,age,mileage,power,fuel,owners,solution\n"
+    header = "model,price,age,mileage,power,fuel,owners,solution\n"
     (tmp_path / "gaps.csv").write_text(
-        header + "5000,3,,90,diesel,1,buy\n9000,3,80,90,diesel,1,buy\n"
+        header + "A,5000,3,,90,diesel,1,buy\nB,9000,3,80,90,diesel,1,buy\n"
     )
     report = build([tmp_path / "gaps.csv"], tmp_path / "gaps.db", "car")
     assert list(report.skipped) == ["mileage is '', not a number"]
@@ -147,7 +148,7 @@ def test_what_may_not_be_missing_is_refused(tmp_path: Path, plugins: Plugins) ->
 
 @pytest.mark.parametrize("price", ["", "nan", "inf", "-1e39", "dear"])
 def test_a_solution_that_is_no_number_is_refused(flats: Path, price: str) -> None:
-    (flats.parent / "more.csv").write_text(f"area,heating,street,solution\n80,gas,Elm,{price}\n")
+    (flats.parent / "more.csv").write_text(f"{HEADER}1,gas,Elm,1\n80,gas,Elm,{price}\n")
     report = build([flats.parent / "more.csv"], flats)
     assert sum(report.skipped.values()) == 1
     with Casebase.open(flats, write=True) as base, base.transaction(), pytest.raises(BadValue):
@@ -156,7 +157,7 @@ def test_a_solution_that_is_no_number_is_refused(flats: Path, price: str) -> Non
 
 
 def test_an_infinite_value_is_not_a_missing_one(flats: Path) -> None:
-    (flats.parent / "more.csv").write_text("area,heating,street,solution\ninf,gas,Elm,1\n")
+    (flats.parent / "more.csv").write_text(f"{HEADER}1,gas,Elm,1\ninf,gas,Elm,1\n")
     report = build([flats.parent / "more.csv"], flats)
     assert [reason.startswith("area is") for reason in report.skipped] == [True]
 
