@@ -13,7 +13,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
 
-from cbr import BadValue, Casebase, CbrError, build
+from cbr import BadValue, Casebase, CbrError
+from cbr.building import build
 from cbr.learning import learn_weights
 from cbr.plugging import default_plugins
 from cbr_arena import Match, Rate, play, players_of, write_log

@@ -1,4 +1,4 @@
-"""The engine as a Python program uses it: one class, `Casebase`, with the words of the command line.
+"""The engine as a Python program uses it: one class, `Casebase`, with the words of the commands.
 
 casebase   Casebase: open, add, nearest, update, delete, and everything else a command does
 making     build and describe, from files and from frames
