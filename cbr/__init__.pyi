@@ -27,8 +27,9 @@ from .retrieval.index.base import Reach as Reach
 from .retrieval.policies import retrieval_policy as retrieval_policy
 from .retrieval.retriever import retrieve as retrieve
 from .reusing.explanation import explain as explain
+from .reusing.numbers import number_policy as number_policy
+from .reusing.policies import reuse_policy as reuse_policy
 from .reusing.proposal import reuse as reuse
-from .reusing.proposal import reuse_policy as reuse_policy
 from .store.records import CaseSource as CaseSource
 from .store.records import Raw as Raw
 from .store.records import Record as Record

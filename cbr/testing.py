@@ -25,7 +25,7 @@ from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Scan
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
-from cbr.reusing.proposal import ReusePolicy
+from cbr.reusing.policies import ReusePolicy
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 from cbr.store.casebase import Casebase

@@ -242,6 +242,15 @@ class Casebase:
         query = f"SELECT MIN(solution), AVG(solution), MAX(solution) FROM {table}"
         return dict(zip(("least", "mean", "most"), self.db.execute(query).fetchone(), strict=True))
 
+    def lacking(self, stage: str) -> dict[str, int]:
+        """How many cases lack each feature that may be missing."""
+        names = [feature.name for feature in self.case_type(stage).features if feature.missing]
+        if not names:
+            return {}
+        known = ", ".join(f"COUNT(*) - COUNT({quoted(name)})" for name in names)
+        query = f"SELECT {known} FROM {quoted(schema.case_table(stage))}"
+        return dict(zip(names, self.db.execute(query).fetchone(), strict=True))
+
     def has_solution(self, stage: str, solution: str) -> bool:
         """Whether a case has this solution; fast if many have."""
         query = f"SELECT 1 FROM {quoted(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
