@@ -21,7 +21,7 @@ from cbr.case import CaseType, Feature, Number
 from cbr.errors import CbrError, EmptyStage
 from cbr.learning.weight_learning import STEPS, learn
 from cbr.retrieval.retriever import Retriever, retriever_of
-from cbr.reusing.proposal import reuse_many
+from cbr.reusing.proposal import reuse_many, reuse_numbers
 from cbr.store.arrays import Cases
 from cbr.tables.columns import robust_range
 from cbr.tables.proposal import REUSE, REUSE_NUMBER, feature_names
@@ -72,7 +72,7 @@ class _CaseBased(BaseEstimator):  # type: ignore[misc]
 
     # --- fitting ----------------------------------------------------------------------------------
 
-    def _fit(self, x: Any, solution: Any, **fields: Any) -> Self:
+    def _fit(self, x: Any, done: Any, **fields: Any) -> Self:
         """Fit to validated `x` [n, d] of codes, and to solutions: codes, or numbers."""
         try:
             self.case_type_ = CaseType(
@@ -82,7 +82,7 @@ class _CaseBased(BaseEstimator):  # type: ignore[misc]
                 reuse=self.reuse or (REUSE_NUMBER if "solution" in fields else REUSE),
                 **fields,
             )
-            self._cases = self._cases_of(x, solution)
+            self._cases = self._cases_of(x, done)
             self._weights = self.weights if self.weights != "learned" else self._learned()
             self._start()
         except CbrError as error:
@@ -116,18 +116,18 @@ class _CaseBased(BaseEstimator):  # type: ignore[misc]
         span = robust_range(known, low, high) if len(known) else (0.0, 1.0)
         return Feature(name, range=span, similarity=measure, **about)
 
-    def _cases_of(self, x: Any, solution: Any) -> Cases:
+    def _cases_of(self, x: Any, done: Any) -> Cases:
         count = len(x)
         numeric = self.case_type_.numeric
         return Cases(
             self.case_type_,
             "",
             x.astype(np.float32),
-            np.zeros(count, np.int64) if numeric else solution,
+            np.zeros(count, np.int64) if numeric else done,
             np.full(count, np.nan),
             np.arange(count),
             np.arange(count),
-            numbers=solution if numeric else None,
+            numbers=done if numeric else None,
         )
 
     def _learned(self) -> dict[str, float]:
@@ -250,14 +250,9 @@ class CaseBasedRegressor(RegressorMixin, _CaseBased):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:  # noqa: N803
         """The number proposed for each row."""
-        return self._numbers(X).value
+        return reuse_numbers(self._many(X), self.reuse, level=None).value
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Any:  # noqa: N803
         """The limits between which the true number is likely to be, [q, 2]."""
-        found = self._numbers(X, level)
+        found = reuse_numbers(self._many(X), self.reuse, level=level)
         return np.column_stack([found.low, found.high])
-
-    def _numbers(self, x: Any, level: float = 0.9) -> Any:
-        from cbr.reusing.numbers import reuse_numbers
-
-        return reuse_numbers(self._many(x), self.reuse, level=level)

@@ -14,7 +14,6 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -150,7 +149,8 @@ def gain(result: dict[str, Any], method: str) -> tuple[float, float]:
 
 
 def _page(found: dict[str, dict[str, Any]], seed: int, repeats: int) -> Page:
-    rows, means = [], {method: [] for method in METHODS[1:]}  # type: ignore[var-annotated]
+    rows = []
+    means: dict[str, list[float]] = {method: [] for method in METHODS[1:]}
     for name, one in found.items():
         form = ".3f" if one["classes"] else ".4g"
         scores = [format(np.mean(one["scores"][m]), form) for m in METHODS]
@@ -177,7 +177,7 @@ def _page(found: dict[str, dict[str, Any]], seed: int, repeats: int) -> Page:
     )
 
 
-def _all(means: dict[str, Sequence[float]]) -> Table:
+def _all(means: dict[str, list[float]]) -> Table:
     rows = []
     for method, values in means.items():
         each = 100 * np.array(values)

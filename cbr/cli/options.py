@@ -93,7 +93,9 @@ def rules(texts: Sequence[str] | None) -> str | dict[str, str]:
     for text in given:
         feature, equals, rule = text.partition("=")
         if not equals:
-            raise BadValue(f"--missing-values {text!r} is not FEATURE=RULE; one rule alone is for all features")
+            raise BadValue(
+                f"--missing-values {text!r} is not FEATURE=RULE; one rule alone is for all features"
+            )
         found[feature.strip()] = rule.strip()
     return found
 

@@ -160,6 +160,7 @@ class Casebase(Stored):
         reuse: str = "",
         weights: GivenWeights = "",
         similarity: Mapping[str, str] | None = None,
+        missing: str | Mapping[str, str] = "",
         index: str = "auto",
         allow: Sequence[str] | None = None,
     ) -> Nearest:
@@ -170,10 +171,11 @@ class Casebase(Stored):
         from cbr.reusing.proposal import reuse as propose
 
         chosen = self.stage(stage)
-        given = {"policy": policy, "weights": weights, "similarity": similarity, "index": index}
+        given: dict[str, Any] = {"policy": policy, "weights": weights, "similarity": similarity}
+        given |= {"missing": missing, "index": index}
         with self.reading():
             target = target_of(case, self.case_type(chosen), default_plugins())
-            retrieved = retriever_of(self, chosen, **given)(target)  # type: ignore[arg-type]
+            retrieved = retriever_of(self, chosen, **given)(target)
             return Nearest(retrieved, propose(retrieved, reuse, allowed=allow), self)
 
     def predict(
@@ -185,15 +187,17 @@ class Casebase(Stored):
         reuse: str = "",
         weights: GivenWeights = "",
         similarity: Mapping[str, str] | None = None,
+        missing: str | Mapping[str, str] = "",
         index: str = "auto",
     ) -> Prediction:
         """What is proposed for each row of a frame. Columns that are no features are left out."""
         from cbr.interface.targets import codes_of
         from cbr.retrieval.retriever import retriever_of
 
-        given = {"policy": policy, "weights": weights, "similarity": similarity, "index": index}
+        given: dict[str, Any] = {"policy": policy, "weights": weights, "similarity": similarity}
+        given |= {"missing": missing, "index": index}
         with self.reading():
-            retriever = retriever_of(self, self.stage(stage), **given)  # type: ignore[arg-type]
+            retriever = retriever_of(self, self.stage(stage), **given)
         return predicted(retriever.many(codes_of(frame, retriever.vectors.case_type)), reuse)
 
     # --- changes ----------------------------------------------------------------------------------
@@ -394,7 +398,7 @@ def predicted(many: Any, reuse: str) -> Prediction:
 
     case_type: CaseType = many.case_type
     if case_type.numeric:
-        from cbr.reusing.numbers import reuse_numbers
+        from cbr.reusing.proposal import reuse_numbers
 
         found = reuse_numbers(many, reuse)
         return Prediction(found.value, low=found.low, high=found.high)

@@ -57,8 +57,8 @@ class Nearest:
     @property
     def interval(self) -> tuple[float, float] | None:
         """Where solutions are numbers: the interval that the true one is likely to be in."""
-        found: tuple[float, float] | None = getattr(self.proposal, "interval", None)
-        return found
+        found = self.proposal.interval
+        return None if found is None else (found.low, found.high)
 
     @cached_property
     def _rows(self) -> list[tuple[Case, float]]:
