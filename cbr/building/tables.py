@@ -98,9 +98,10 @@ def _labels(case_type: CaseType) -> set[str]:
 def _checked(row: Mapping[str, Any], case_type: CaseType, labels: set[str]) -> dict[str, Any]:
     """The row with its features converted, by their names; other columns unchanged."""
     read = {name: cell for name, cell in row.items() if name not in labels}
+    may_lack = bool(case_type.missing)
     for feature in case_type.features:
         if not feature.computed:  # one that is computed is not read from a column
-            read[feature.name] = _value(row, feature)
+            read[feature.name] = _value(row, feature, may_lack)
     solution = _cell(row, "solution", case_type.solution_label)
     outcome = row.get(case_type.outcome_label or "outcome", "")
     return read | {"solution": _solution(solution, case_type), "outcome": _outcome(outcome)}
@@ -115,10 +116,14 @@ def _cell(row: Mapping[str, Any], name: str, label: str) -> Any:
     return row[name]
 
 
-def _value(row: Mapping[str, Any], feature: Feature) -> Value | None:
-    """The value of a feature in a row; None if it may be missing and is."""
-    if feature.missing and feature.label not in row and feature.name not in row:
-        return None  # rows of JSON leave out what they lack
+def _value(row: Mapping[str, Any], feature: Feature, may_lack: bool) -> Value | None:
+    """The value of a feature in a row; None if it may be missing and is. Rows that `may_lack`
+    features may lack texts too, which are empty then."""
+    if feature.label not in row and feature.name not in row:
+        if feature.missing:  # rows of JSON leave out what they lack
+            return None
+        if may_lack and feature.is_text:
+            return ""
     cell = _cell(row, feature.name, feature.label)
     if feature.missing and (feature.lacks(cell) or stands_for_nothing(cell, feature)):
         return None

@@ -31,7 +31,7 @@ _COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}([ '\u00a0\u202f]\d{3})
 _COMMA_EXPONENT = re.compile(r"[-+]?\d+,\d+[eE][-+]?\d+\Z")
 _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+\Z")
 _WITH_UNIT = re.compile(
-    r"([^\d\s.,+-]{0,3})\s*([-+]?[\d.,' \u00a0\u202f]*\d(?:[eE][-+]?\d+)?)\s*([^\d]{0,8})\Z"
+    r"([$€£¥₹]|USD|EUR|GBP|CHF|)\s*([-+]?[\d.,' \u00a0\u202f]*\d(?:[eE][-+]?\d+)?)\s*([^\d]{0,8})\Z"
 )
 _SPACES = re.compile(r"[, '\u00a0\u202f]")
 

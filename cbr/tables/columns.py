@@ -57,10 +57,11 @@ _NAMED_AS_ID = re.compile(
 
 @dataclass
 class Column:
-    """What is known of one column. `label` is its name in the table."""
+    """What is known of one column. `label` is its name in the table; `first` that of the first."""
 
     label: str
     rows: int = 0
+    first: bool = False
     missing: Counter[str] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
     many: bool = False
@@ -173,10 +174,10 @@ class Column:
         """Whether these numbers only name the rows."""
         if not self.whole or self.distinct < self.known or self.known < 3:
             return False
-        named = bool(_NAMED_AS_ID.search(self.label)) or bool(
-            _NAMED_AS_ID.search(self.label.lower())
-        )
-        return named or (self.rising and self.known > 10)
+        if self.units - {""}:
+            return False
+        named = bool(_NAMED_AS_ID.search(self.label))
+        return named or (self.first and self.rising and self.known > 10)
 
     @property
     def _few(self) -> bool:
@@ -197,6 +198,8 @@ class Column:
     @property
     def scale(self) -> tuple[str, ...]:
         """The texts in their order, if they are words of a scale or begin with numbers."""
+        if self.padded:  # codes, such as 01234
+            return ()
         lower = {text.strip().lower(): text for text in self.texts}
         if len(lower) < len(self.texts) or len(lower) < 2:
             return ()
@@ -234,10 +237,12 @@ def _by_number(texts: Sequence[str]) -> tuple[str, ...]:
         found = _LEADING.match(text)
         if found is None:
             return ()
-        keys.append((re.sub(r"\d+(\.\d+)?", "", text), float(found[1])))
-    if len({key for _, key in keys}) < len(texts) or len({stem for stem, _ in keys}) > 3:
+        side = (">" in text or "≥" in text or "+" in text) - ("<" in text or "≤" in text)
+        keys.append((float(found[1]), side))
+    words = {re.sub(r"[^a-z]", "", text.lower()) for text in texts}
+    if len(set(keys)) < len(texts) or len(words) > 1:
         return ()
-    return tuple(text for _, text in sorted(zip((k for _, k in keys), texts, strict=True)))
+    return tuple(text for _, text in sorted(zip(keys, texts, strict=True)))
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Column]:
@@ -247,7 +252,7 @@ def columns_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Column]:
         for label, cell in row.items():
             column = found.get(label)
             if column is None:  # rows of JSON may lack a column that others have
-                column = found[label] = Column(label, count)
+                column = found[label] = Column(label, count, first=not found)
                 column.missing[""] += count
             column.see(cell)
         if len(row) < len(found):

@@ -41,12 +41,12 @@ class Dialect:
     def in_words(self) -> str:
         """
         >>> Dialect(delimiter=";", decimal=",").in_words()
-        'semicolon between cells, decimal comma, UTF-8'
+        'semicolon between cells, decimal comma'
         """
         delimiter = NAMES.get(self.delimiter, repr(self.delimiter))
-        mark = "decimal comma, " if self.decimal == "," else ""
-        encoding = self.encoding.removesuffix("-sig").upper()
-        return f"{delimiter} between cells, {mark}{encoding}"
+        mark = ", decimal comma" if self.decimal == "," else ""
+        encoding = "" if "utf-8" in self.encoding else f", {self.encoding.upper()}"
+        return f"{delimiter} between cells{mark}{encoding}"
 
 
 def dialect_of(path: Path, delimiter: str = "", encoding: str = "", decimal: str = "") -> Dialect:

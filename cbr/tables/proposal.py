@@ -69,9 +69,12 @@ def propose(
         )
     names = feature_names([column.label for column in rest])
     features = [_feature(column, name) for column, name in zip(rest, names, strict=True)]
+    if not any(feature.indexed for feature in features):  # numbers in order are better than nothing
+        features = [_feature(column, name, True) for column, name in zip(rest, names, strict=True)]
     if not any(feature.indexed for feature in features):
         besides = f" beside {chosen.label!r}" if chosen else ""
-        raise BadValue(f"{source} has no column to compare by{besides}")
+        why = ", ".join(f"{c.label!r}: {_WHY_NOT.get(c.kind, '')}" for c in rest[:3])
+        raise BadValue(f"{source} has no column to compare by{besides} ({why})")
     if earned is not None and not earned.is_number:
         raise BadValue(f"column {earned.label!r} is given as the outcome, but it is not of numbers")
     fields: dict[str, Any] = {"name": _type_name(name, taken)}
@@ -80,7 +83,8 @@ def propose(
     if earned is not None:
         fields["outcome_label"] = earned.label
     fields |= {"retrieval": RETRIEVAL, "missing": MISSING, "features": features}
-    return Proposed(fields, list(_notes(columns.values(), chosen)))
+    kept = {feature.label or feature.name for feature in features if not feature.indexed}
+    return Proposed(fields, list(_notes(columns.values(), chosen, kept)))
 
 
 def verify_table(columns: Mapping[str, Column], source: str) -> None:
@@ -100,9 +104,7 @@ def verify_table(columns: Mapping[str, Column], source: str) -> None:
 
 def _verify_header(columns: Mapping[str, Column], source: str) -> None:
     """Raise if the first line looks like a row, since the table has no names of columns then."""
-    from cbr.tables.cells import number_in
-
-    if all(number_in(label) is not None for label in columns):
+    if all(re.fullmatch(r"[-+]?[\d.,]*\d([eE][-+]?\d+)?", label) for label in columns):
         raise BadValue(
             f"{source} begins with a row of numbers, not with names of columns; add a first line "
             "with names"
@@ -113,7 +115,7 @@ def column_named(columns: Mapping[str, Column], name: str, option: str) -> Colum
     """The column of that label or feature name, in any case of letters."""
     if name in columns:
         return columns[name]
-    for text in (str.lower, identifier):
+    for text in (str.lower, identifier, lambda label: identifier(_UNIT.sub("", label))):
         same = [column for label, column in columns.items() if text(label) == text(name)]
         if len(same) == 1:
             return same[0]
@@ -173,8 +175,11 @@ def _type_name(name: str, taken: Collection[str]) -> str:
     return f"{text}_table" if text in {*taken, "hidden", "new"} else text
 
 
-def _feature(column: Column, name: str) -> Feature:
+def _feature(column: Column, name: str, numbers_rows: bool = False) -> Feature:
+    """The feature of a column; with `numbers_rows` one that numbers the rows is compared too."""
     kind, label = column.kind, column.label
+    if numbers_rows and kind == kinds.IDENTIFIER and column.is_number:
+        kind = kinds.NUMBER
     about: dict[str, Any] = {"name": name, "label": label if label != name else ""}
     if kind == kinds.NUMBER:
         return Feature(range=column.span(), unit=_unit(column), **about)
@@ -236,11 +241,13 @@ def solutions_in(column: Column) -> tuple[str, ...]:
     return column.values
 
 
-def _notes(columns: Iterable[Column], solution: Column | None) -> Iterable[str]:
+def _notes(
+    columns: Iterable[Column], solution: Column | None, kept: Collection[str]
+) -> Iterable[str]:
     """Sentences on what is not as one might expect."""
     for column in columns:
         kind = column.kind
-        if column is not solution and kind in _WHY_NOT:
+        if column.label in kept:
             more = ""
             if kind == kinds.DATE and len(column.dates) > 0:
                 more = _date_forms(column)

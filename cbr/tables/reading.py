@@ -108,7 +108,7 @@ def _text(path: Path, options: TableOptions) -> Rows:
                     continue
                 header = _header(cells)
                 for name in sorted({name for name in header if header.count(name) > 1}):
-                    yield Skipped(line, f"column {name!r} appears twice", position())
+                    yield Skipped(line, f"column {name!r} appears twice; rename one", position())
                     return
                 continue
             if not any(cells):
@@ -206,7 +206,7 @@ def _excel(path: Path, options: TableOptions) -> Rows:
                 if not header:
                     header = _header(str(plain(cell)) for cell in cells)
                     for name in sorted({name for name in header if header.count(name) > 1}):
-                        yield Skipped(line, f"column {name!r} appears twice")
+                        yield Skipped(line, f"column {name!r} appears twice; rename one")
                         return
                     continue
                 row = [*cells, *[None] * (len(header) - len(cells))][: len(header)]
