@@ -25,7 +25,7 @@ approximations of those of `cbr.retrieval.scoring`. Missing values are compared 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -39,11 +39,11 @@ from cbr.store.arrays import Cases
 from cbr.typing import Floats, Ints
 
 #: Values of alpha that are tried for each beta.
-_ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
+ALPHAS = np.exp(np.arange(-18.0, 10.0, 0.5))
 #: The width of the smooth edge of retrieval, in similarity.
 _WIDTH = 0.004
 #: Cases whose factor is smaller than that of the nearest by e to this power are left out.
-_FAR = 16.0
+FAR = 16.0
 #: A feature with more values is rounded to this many, with about as many cases each.
 _VALUES = 256
 
@@ -172,11 +172,12 @@ class Similarities:
 
 @dataclass(frozen=True)
 class Constants:
-    """Beta and alpha of the soft kernel, and the log-loss of its predictions with them."""
+    """Beta and alpha of the soft kernel, and the loss of its predictions with them: log-loss, or
+    the mean squared error of numbers."""
 
     beta: float
     alpha: float
-    log_loss: float
+    loss: float
 
 
 def fit_constants(
@@ -196,15 +197,20 @@ def fit_constants(
 
     def tried(log_beta: float) -> Constants:
         beta = float(np.exp(log_beta))
-        losses = near.log_losses(beta, _ALPHAS * share)
+        losses = near.log_losses(beta, ALPHAS * share)
         best = int(losses.argmin())
-        return Constants(beta, float(_ALPHAS[best]), float(losses[best]))
+        return Constants(beta, float(ALPHAS[best]), float(losses[best]))
 
+    return best_constants(tried, start)
+
+
+def best_constants(tried: Callable[[float], Constants], start: Constants | None) -> Constants:
+    """The constants with the least loss: a search over the logarithm of beta."""
     at, step = (np.log(30.0), 0.8) if start is None else (np.log(start.beta), 0.2)
     found = tried(at)
     while step > 0.05:
-        there = min((tried(at - step), tried(at + step)), key=lambda one: one.log_loss)
-        if there.log_loss < found.log_loss - 1e-6:
+        there = min((tried(at - step), tried(at + step)), key=lambda one: one.loss)
+        if there.loss < found.loss - 1e-6 * max(1.0, found.loss):
             at, found = np.log(there.beta), there
         else:
             step /= 2.0
@@ -245,7 +251,7 @@ def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[n
     for q in range(len(mine)):
         similarity = similarities[q]
         # Far cases are negligible beside the nearest, or beside alpha.
-        near = np.flatnonzero(similarity > max(similarity.max() - _FAR / beta, 0.0))
+        near = np.flatnonzero(similarity > max(similarity.max() - FAR / beta, 0.0))
         worth = np.exp(beta * (similarity[near].astype(np.float64) - 1.0))
         same = solution[near] == mine[q]
         top = (worth * same).sum() + alpha * prior[mine[q]]
@@ -285,7 +291,7 @@ def _rule_gradient(similarities, done, local, edge, added):  # type: ignore[no-u
             room = int(cap if len(inside) else min(fallback, len(among)))
             last = among[np.argpartition(-similarity[among], room - 1)[room - 1]]
             at = similarity[last]
-        near = np.flatnonzero(similarity > max(at - _FAR * _WIDTH, -0.5))
+        near = np.flatnonzero(similarity > max(at - FAR * _WIDTH, -0.5))
         counted = 1.0 / (1.0 + np.exp((at - similarity[near]) / _WIDTH))
         same = solution[near] == mine[q]
         top = (counted * same).sum() + added
@@ -371,7 +377,7 @@ def _similarities_of_known(targets, table, codes, own, record, share):  # type: 
 @njit(nogil=True, fastmath=True)
 def _sums(similarity, solution, solutions, beta):  # type: ignore[no-untyped-def]
     sums = np.zeros((len(similarity), solutions))
-    least = max(0.0, 1.0 - _FAR / beta)
+    least = max(0.0, 1.0 - FAR / beta)
     for q in range(len(similarity)):
         line = similarity[q]
         for at in range(len(line)):

@@ -67,7 +67,7 @@ class Learned:
     def gains(self) -> dict[str, Any]:
         """Log-losses and constants for the provenance in a weights file."""
         before, after = self.before, self.after
-        soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
+        soft = {"before": before.soft.loss, "after": after.soft.loss}
         rule = {"before": before.rule, "after": after.rule}
         constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
         return {"log_loss": {"soft": soft, "rule": rule}, **constants}
@@ -275,7 +275,7 @@ def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Cand
 
 
 def _losses(candidate: _Candidate) -> Floats:
-    return np.array([candidate.predicted.soft.log_loss, candidate.predicted.rule])
+    return np.array([candidate.predicted.soft.loss, candidate.predicted.rule])
 
 
 def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:

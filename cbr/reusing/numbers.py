@@ -74,7 +74,8 @@ class NumbersNear:
                 away[:, column] = away[:, column] != 0
             else:
                 away[:, column] /= limits[1] - limits[0]
-        return away * np.sqrt(weight[places])
+        offsets: Floats = away * np.sqrt(weight[places])
+        return offsets
 
 
 def near_numbers(

@@ -242,6 +242,13 @@ class Casebase:
         query = f"SELECT MIN(solution), AVG(solution), MAX(solution) FROM {table}"
         return dict(zip(("least", "mean", "most"), self.db.execute(query).fetchone(), strict=True))
 
+    def column(self, stage: str, name: str) -> list[Value | None]:
+        """The values of a feature, indexed or not, in order of the cases' numbers."""
+        feature = self.case_type(stage).feature(name)
+        table = quoted(schema.case_table(stage))
+        query = f"SELECT {quoted(feature.name)} FROM {table} ORDER BY id"
+        return [row[0] for row in self.db.execute(query)]
+
     def lacking(self, stage: str) -> dict[str, int]:
         """How many cases lack each feature that may be missing."""
         names = [feature.name for feature in self.case_type(stage).features if feature.missing]
