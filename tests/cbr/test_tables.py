@@ -294,7 +294,7 @@ def test_new_rows_of_a_table_are_added_later(flowers: Path) -> None:
     with build(flowers, out) as base:
         assert (base.report.records, len(base)) == (1, 31)
         assert dict(base.report.skipped) == {
-            "Size is 'huge'; it must be one of small, medium, large": 1
+            "size is 'huge'; it must be one of small, medium, large": 1
         }
     with pytest.raises(BadValue, match="its solution is 'colour'"):
         build(flowers, out, solution="Size")
