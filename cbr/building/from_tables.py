@@ -49,6 +49,12 @@ class Look:
     notes: list[str] = field(default_factory=list)
 
 
+def default_out(first: str | Path) -> Path:
+    """The casebase that a build makes if none is named: called after its first file."""
+    name = (Path(plain_name(Path(first).resolve())).stem or "casebase") + ".db"
+    return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
+
+
 def are_tables(paths: Sequence[str | Path]) -> bool:
     """Whether all these files are tables."""
     files = files_in(paths)

@@ -202,7 +202,7 @@ class Casebase(Stored):
 
     # --- changes ----------------------------------------------------------------------------------
 
-    @overload  # type: ignore[override]
+    @overload
     def add(self, stage: str, *columns: Any, **more: Any) -> None: ...
     @overload
     def add(self, stage: Any, *, source: str = ..., to: str | None = ...) -> int: ...

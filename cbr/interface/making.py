@@ -8,6 +8,7 @@ from typing import Any
 from cbr.building.from_tables import (
     Look,
     case_type_by,
+    default_out,
     look_at,
     look_at_frame,
     proposal_of,
@@ -18,7 +19,6 @@ from cbr.building.in_memory import add_rows
 from cbr.building.pipeline import build as build_files
 from cbr.case import CaseType
 from cbr.errors import AlreadyThere
-from cbr.files.compression import plain_name
 from cbr.interface.casebase import Casebase
 from cbr.plugging.plugins import default_plugins
 from cbr.tables.description import read_description, write_description
@@ -58,7 +58,7 @@ def build(
     if is_frame(files):
         return _from_frame(files, out, solution, outcome, case_type, name)
     paths = [files] if isinstance(files, str | Path) else list(files)
-    target = Path(out) if out else Path(f"{Path(plain_name(Path(paths[0]))).stem}.db")
+    target = Path(out) if out else default_out(paths[0])
     names = {"delimiter", "encoding", "decimal"}
     given = {key: options.pop(key) for key in names & options.keys()}
     if isinstance(case_type, CaseType):

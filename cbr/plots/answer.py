@@ -94,7 +94,8 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
     if len(rest) == 1:  # shown in the grey of the rest, under its own name
         own, rest = names, []
     parts = [
-        (name, [name], colour) for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
+        (answer.label(name), [name], colour)
+        for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
     ]
     if rest:
         parts.append((f"{len(rest)} others", rest, PALE_GREY))
@@ -123,7 +124,7 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
     for tick, near in zip(axis.get_yticklabels(), shown, strict=True):
         tick.set_color(DARK_BLUE if answer.solution in near.cases else BLACK)
     axis.set_xlabel("similarity (pale: what is missing to 1)")
-    _legend(figure, axis, answer.unknown)
+    _legend(figure, axis, list(map(answer.label, answer.unknown)))
 
 
 def _legend(figure: Figure, axis: Axes, unknown: Sequence[str]) -> None:
@@ -168,7 +169,7 @@ def _least_similar(answer: Explanation, near: Neighbour) -> str:
     most = [name for name in sorted(lost, key=lambda name: -lost[name]) if lost[name] > 5e-4]
     if not most:
         return "similar in every feature"
-    named = ", ".join(f"{name} −{lost[name]:.3f}" for name in most[:_NAMED])
+    named = ", ".join(f"{answer.label(n)} −{lost[n]:.3f}" for n in most[:_NAMED])
     return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "")
 
 
@@ -183,7 +184,7 @@ def _draw_numbers(axis: Axes, answer: Explanation) -> None:
     title = f"The proposal: {number(value)} {answer.unit}".strip()
     if found is not None:
         axis.axvspan(found.low, found.high, color=_NOT_PROPOSED, alpha=0.35, linewidth=0)
-        title += f", {found.level:.0%} interval {number(found.low)} to {number(found.high)}"
+        title += f"\n{found.level:.0%} interval {number(found.low)} to {number(found.high)}"
     for place, near in enumerate(answer.alike[:_MOST]):
         axis.plot(near.numbers, [place] * len(near.numbers), "o", color=BLACK, alpha=0.8)
     if answer.decision is not None and not isinstance(answer.decision.solution, str):
@@ -237,6 +238,8 @@ def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
         bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5} if inside else None,
     )
     notes = ["no outcome known" if mean is None else f"mean outcome {_signed(mean)}"]
+    if not answer.has_outcomes:
+        notes = []
     if name in answer.lacking:
         notes = ["in no case; its rate over all decisions"]
     if made is not None and made.solution == name:

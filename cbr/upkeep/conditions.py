@@ -51,9 +51,9 @@ def _condition(part: str, case_type: CaseType) -> Condition:
 def _column_and_value(name: str, text: str, case_type: CaseType) -> tuple[str, Any]:
     if name == "id":
         return name, _number(name, text)
-    if name == "outcome" or name == case_type.outcome_label:
+    if name.lower() in {"outcome", case_type.outcome_label.lower()}:
         return "outcome", _number(name, text) if text else None
-    if name == "solution" or name == case_type.solution_label:
+    if name.lower() in {"solution", case_type.solution_label.lower()}:
         return "solution", case_type.read_solution(text)
     try:
         feature = case_type.feature(name)

@@ -130,7 +130,7 @@ def build(
     Plugins bring readers of other files and case types for them (`cbr plugins`); a reader is chosen
     by the content of each file, also inside .gz, .bz2, .xz, .zst and .tar archives.
     """
-    from cbr.building.from_tables import types_of_tables
+    from cbr.building.from_tables import default_out, types_of_tables
     from cbr.building.pipeline import build as run
     from cbr.errors import BadValue
     from cbr.files.compression import read_size
@@ -138,7 +138,7 @@ def build(
     from cbr.workers import executor
 
     size = read_size(max_unpacked)
-    target = out or _default_out(files[0])
+    target = out or default_out(files[0])
     given = {name: value for name, value in reader_options.items() if value is not None}
     found = None
     if not type:
@@ -218,10 +218,3 @@ def _first_ends(started: Callable[[], None], tell: Progress | None) -> Progress:
             tell(done, total, count)
 
     return report
-
-
-def _default_out(first: Path) -> Path:
-    from cbr.files.compression import plain_name
-
-    name = (Path(plain_name(first.resolve())).stem or "casebase") + ".db"
-    return Path("casebases", name) if Path("casebases").is_dir() else Path(name)
