@@ -230,11 +230,34 @@ class CaseBasedClassifier(ClassifierMixin, _CaseBased):  # type: ignore[misc]
 
 
 class CaseBasedRegressor(RegressorMixin, _CaseBased):  # type: ignore[misc]
-    """Numbers proposed by the most similar cases: by default their mean, weighted by similarity.
+    """Numbers proposed by the most similar cases: by default by a plane through them.
 
-    The parameters are those of `CaseBasedClassifier`; `reuse` is ``mean``, ``median`` or
-    ``local-linear``.
+    The parameters are those of `CaseBasedClassifier`; `reuse` is ``local-linear``, ``mean`` or
+    ``median``. A plane needs more cases than a mean.
     """
+
+    def __init__(
+        self,
+        k: int = 30,
+        *,
+        policy: str = "",
+        reuse: str = "",
+        weights: Any = "",
+        measures: Mapping[str, str] | str | None = None,
+        missing: str = "ignore",
+        index: str = "auto",
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            k,
+            policy=policy,
+            reuse=reuse,
+            weights=weights,
+            measures=measures,
+            missing=missing,
+            index=index,
+            random_state=random_state,
+        )
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Keep the rows of X as cases with the numbers y."""

@@ -15,8 +15,9 @@ from cbr.tables import columns as kinds
 from cbr.tables.columns import Column
 
 #: Retrieval and reuse of a table, if nothing else is said. Measured in docs/results/tables.md.
-RETRIEVAL = "top?k=10"
-REUSE, REUSE_NUMBER = "similarity-weighted", "mean"
+#: A plane through the cases needs more of them than a vote.
+RETRIEVAL, RETRIEVAL_NUMBER = "top?k=10", "top?k=30"
+REUSE, REUSE_NUMBER = "similarity-weighted", "local-linear"
 MISSING = "ignore"
 #: A column of whole numbers with at most this many different ones holds classes, not amounts.
 _CLASSES = 20
@@ -82,7 +83,9 @@ def propose(
         fields |= {"solution_label": chosen.label, **solution_fields(chosen, source)}
     if earned is not None:
         fields["outcome_label"] = earned.label
-    fields |= {"retrieval": RETRIEVAL, "missing": MISSING, "features": features}
+    numeric = fields.get("solution") is not None
+    fields["retrieval"] = RETRIEVAL_NUMBER if numeric else RETRIEVAL
+    fields |= {"missing": MISSING, "features": features}
     kept = {feature.label or feature.name for feature in features if not feature.indexed}
     return Proposed(fields, list(_notes(columns.values(), chosen, kept)))
 
