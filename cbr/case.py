@@ -30,6 +30,7 @@ from cbr.checks import (
 )
 from cbr.errors import BadJson, BadValue, NoSuchName, one_line
 from cbr.files.json_text import read_json
+from cbr.marks import mark
 from cbr.missing import is_nothing, verify_rule
 
 if TYPE_CHECKING:
@@ -510,12 +511,11 @@ def feature(
     `description` are arguments of `Feature`: meaning, range or values, unit, similarity, weight.
     """
 
-    def mark(function: F) -> F:
-        described = Feature(name, compute=function, **description)
-        function.__cbr__ = ExtraFeature(described, case_type, replaces)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(
+        lambda function: ExtraFeature(
+            Feature(name, compute=function, **description), case_type, replaces
+        )
+    )
 
 
 def choose_features(

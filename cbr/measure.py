@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from cbr.case import Feature, Value
 from cbr.errors import BadValue, PluginFailure
+from cbr.marks import mark
 from cbr.missing import Gaps
 from cbr.plugging.guard import guarded
 from cbr.spec import Spec, settle
@@ -116,14 +117,12 @@ def similarity(
     The other arguments are those of `Similarity`.
     """
 
-    def mark(function: F) -> F:
+    def make(function: F) -> Similarity:
         if len(inspect.signature(function).parameters) < 2:
             raise BadValue(f"similarity {name!r} must take two values")
-        made = Similarity(name, function, symmetric, falls, prepare)
-        function.__cbr__ = made  # type: ignore[attr-defined]
-        return function
+        return Similarity(name, function, symmetric, falls, prepare)
 
-    return mark
+    return mark(make)
 
 
 @dataclass(eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue, PluginFailure
+from cbr.marks import mark
 from cbr.retrieval.index.base import NearestVectors
 from cbr.retrieval.retriever import Retriever
 from cbr.reusing.policies import ReusePolicy
@@ -131,11 +132,7 @@ def _weights(share: Floats, similarity: Floats, start: Ints) -> Floats:
 def number_policy(name: str) -> Callable[[F], F]:
     """Make ``f(near, **parameters) -> numbers [q]`` a reuse policy for numbers of this name."""
 
-    def mark(function: F) -> F:
-        function.__cbr__ = ReusePolicy(name, function, numeric=True)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(lambda function: ReusePolicy(name, function, numeric=True))
 
 
 @number_policy("mean")

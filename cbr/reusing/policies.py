@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from cbr.case import CaseType
 from cbr.errors import BadValue
+from cbr.marks import mark
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.plugging.policy import Policy
 from cbr.spec import Spec
@@ -37,12 +38,7 @@ class ReusePolicy(Policy):
 def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) -> Callable[[F], F]:
     """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
 
-    def mark(function: F) -> F:
-        policy = ReusePolicy(name, function, batched=batched, by_value=by_value)
-        function.__cbr__ = policy  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(lambda function: ReusePolicy(name, function, batched=batched, by_value=by_value))
 
 
 def chosen_policy(case_type: CaseType, policy: str, plugins: Plugins | None = None) -> ReusePolicy:

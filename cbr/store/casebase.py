@@ -313,7 +313,8 @@ class Casebase:
         def read() -> Vectors:
             return self.with_values(self.read_cases(stage).vectors(self.path))
 
-        if not mapped.shared or self.writable or not self.count(stage):
+        count = self.count(stage)
+        if self.writable or not count or not (mapped.shared or count >= mapped.MANY):
             return read()
         case_type = self.case_type(stage)
         return mapped.mapped(self.path, self.digest(stage), self.write_version, case_type, read)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.jit import njit
+from cbr.marks import mark
 from cbr.plugging import default_plugins, guarded
 from cbr.spec import Spec, settle
 from cbr.typing import Flags, Floats, Ints
@@ -105,7 +106,7 @@ def player_model(name: str, *, help: str = "") -> Callable[[F], F]:
     of the hand are NaN where the cards are unknown) and options, and returns relative chances of
     fold, call and raise, [n, 3], or of all moves."""
 
-    def mark(function: F) -> F:
+    def kind_of(function: F) -> PlayerModelKind:
         summary = help or inspect.cleandoc(function.__doc__ or "").partition("\n")[0]
 
         def make(observed: Any, **options: Any) -> FunctionModel:
@@ -115,10 +116,9 @@ def player_model(name: str, *, help: str = "") -> Callable[[F], F]:
         make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter("observed", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
         )
-        function.__cbr__ = PlayerModelKind(name, make, False, summary)  # type: ignore[attr-defined]
-        return function
+        return PlayerModelKind(name, make, False, summary)
 
-    return mark
+    return mark(kind_of)
 
 
 @dataclass(frozen=True)

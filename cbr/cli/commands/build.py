@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbr.cli.columns import example_case, show_columns
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import Dask, Features, Json, Outcome, Solution, Workers
 from cbr.cli.output import (
     complain,
@@ -25,7 +25,6 @@ from cbr.cli.output import (
 if TYPE_CHECKING:
     from cbr.building.pipeline import BuildReport
     from cbr.cli.app import App
-    from cbr.typing import Progress
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
 _Type = Annotated[
@@ -158,7 +157,6 @@ def build(
     with (
         executor(workers, dask) as pool,
         progress("building", "records") as tell,
-        waiting(after=6.0) as started,
     ):
         report = run(
             files,
@@ -174,7 +172,7 @@ def build(
             max_unpacked=size,
             known_only=known_only,
             executor=pool,
-            progress=_first_ends(started, tell),
+            progress=tell,
         )
     for sentence in (*(found.notes if found is not None else ()), *report.notes):
         note(sentence)
@@ -207,14 +205,3 @@ def _show(report: BuildReport, target: Path) -> None:
         table("", ["stage", "new cases"], report.cases.items())
     show_reasons(report.skipped)
     table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
-
-
-def _first_ends(started: Callable[[], None], tell: Progress | None) -> Progress:
-    """Progress that is shown, if there is a terminal, and whose first call ends the wait."""
-
-    def report(done: float, total: float, count: int) -> None:
-        started()
-        if tell:
-            tell(done, total, count)
-
-    return report

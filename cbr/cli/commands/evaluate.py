@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import (
     File,
     Json,
@@ -145,7 +145,7 @@ def evaluate(
                 stages.remove(name)
         if refused and not stages:
             raise EmptyStage(refused[0])
-        with progress("predicting", "predictions") as tell, waiting(after=6.0):
+        with progress("predicting", "predictions") as tell:
             for name in stages:
                 given, by = asked(name)
                 found.append(run(*given, reuse=by, queries=queries, seed=seed, progress=tell))

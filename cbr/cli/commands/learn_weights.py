@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import File, Json, OnlyStage, Seed, WeightsOut, Workers, stages_with_cases
 from cbr.cli.output import emit, lines, note, table
 
@@ -51,7 +51,6 @@ def learn_weights(
     with (
         executor(workers) as pool,
         progress("learning", "steps") as tell,
-        waiting(after=6.0),
     ):
         made, lessons = run(
             file, stages, first=first, steps=steps, seed=seed, pool=pool, progress=tell
