@@ -22,7 +22,7 @@ PACKAGES = {
 #: Modules that are public as a whole; of all else, what the stubs list is.
 PUBLIC_MODULES = {
     "cbr": set(
-        "case errors jit marks measure spec statistics testing typing weights workers".split()
+        "case errors jit marks measure sklearn spec statistics testing typing weights workers".split()
     ),
     "cbr_arena": {"testing"},
     "cbr_holdem": {"chance"},
