@@ -138,7 +138,8 @@ def _card_features(street: int) -> list[Feature]:
 
 
 def _no_limit_features(street: int) -> list[Feature]:
-    """As for limit, with amounts as shares of the pot and of the effective stack."""
+    """As for limit, with amounts as shares of the pot and of the effective stack, which are missing
+    where the log does not tell the stacks."""
     common = {"players", "position", "previous_bets", "players_in", "yet_to_act"}
     as_in_limit = _limit_features(street)
     return [
@@ -157,6 +158,7 @@ def _no_limit_features(street: int) -> list[Feature]:
             "to call, as a share of what we can lose",
             range=(0, 1),
             weight=10,
+            missing="ignore",
             compute=_call_share,
         ),
         Feature(
@@ -164,6 +166,7 @@ def _no_limit_features(street: int) -> list[Feature]:
             "pot / (pot + what we can lose)",
             range=(0, 1),
             weight=10,
+            missing="ignore",
             compute=_pot_share,
         ),
         Feature(

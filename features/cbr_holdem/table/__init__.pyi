@@ -7,6 +7,7 @@ from .game import MOST_CHIPS as MOST_CHIPS
 from .game import MOST_RAISES as MOST_RAISES
 from .game import MOST_SEATS as MOST_SEATS
 from .game import STREETS as STREETS
+from .game import UNKNOWN_STACK as UNKNOWN_STACK
 from .game import Game as Game
 from .game import Terms as Terms
 from .game import seating as seating
