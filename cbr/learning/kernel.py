@@ -93,51 +93,36 @@ class SoftKernel:
         record do not count. If only a share `drawn` of the cases is known, alpha, the cap and the
         added cases are scaled down by it.
         """
-        share = (scale / scale.sum()).astype(np.float32)
-        targets, table, codes, mine, solution, own, record = self._arrays_for(asked, known)
-        similarity = self._similarities(targets, codes, own, record, share)
-        done = (solution, mine, self.prior)
-        local = (targets, table, codes, share, self.gaps)
+        similarity, local = self.compared(asked, known, scale)
+        done = (self.cases.solution[known], self.cases.solution[asked], self.prior)
         by_kernel = _kernel_gradient(similarity, done, local, scale, alpha * drawn)
         cap, fallback = max(1.0, reach.cap * drawn), reach.fallback * drawn
         edge = (reach.above, cap, max(1.0, fallback) if fallback else 0.0)
         by_rule = _rule_gradient(similarity, done, local, edge, drawn)
         kernel, rule = (
-            Gradient(log / len(mine), by / len(mine)) for log, by in (by_kernel, by_rule)
+            Gradient(log / len(asked), by / len(asked)) for log, by in (by_kernel, by_rule)
         )
         return kernel, rule
+
+    def compared(
+        self, asked: Ints, known: Ints, scale: Floats
+    ) -> tuple[NDArray[np.float32], tuple[Any, ...]]:
+        """Similarities [q, k] with weights in proportion to `scale`, and the arrays from which
+        `add_slopes` finds their derivatives."""
+        share = (scale / scale.sum()).astype(np.float32)
+        # Rows in one piece, unlike those of self.codes[:, asked].
+        targets, codes = (np.take(self.codes, some, axis=1) for some in (asked, known))
+        record = self.cases.record
+        of_all = _similarities_of_known if self.gaps else _similarities
+        found = of_all(targets, self.table, codes, record[asked], record[known], share)
+        return found, (targets, self.table, codes, share, self.gaps)
 
     def similarities(self, asked: Ints, known: Ints, weights: Floats) -> Similarities:
         """Similarities of the cases `asked` to those `known`, from which the chances for any beta
         and alpha are computed."""
-        share = (weights / weights.sum()).astype(np.float32)
-        targets, _, codes, mine, solution, own, record = self._arrays_for(asked, known)
-        found = self._similarities(targets, codes, own, record, share)
-        return Similarities(found, solution, mine, self.prior, len(known))
-
-    def _similarities(
-        self,
-        targets: NDArray[np.int16],
-        codes: NDArray[np.int16],
-        own: Ints,
-        record: Ints,
-        share: NDArray[np.float32],
-    ) -> NDArray[np.float32]:
-        of_all = _similarities_of_known if self.gaps else _similarities
-        found: NDArray[np.float32] = of_all(targets, self.table, codes, own, record, share)
-        return found
-
-    def _arrays_for(self, asked: Ints, known: Ints) -> tuple[Any, ...]:
-        solution, record = self.cases.solution, self.cases.record
-        return (
-            np.take(self.codes, asked, axis=1),  # rows in one piece, unlike self.codes[:, asked]
-            self.table,
-            np.take(self.codes, known, axis=1),
-            solution[asked],
-            solution[known],
-            record[asked],
-            record[known],
-        )
+        found, _ = self.compared(asked, known, weights)
+        solution = self.cases.solution
+        return Similarities(found, solution[known], solution[asked], self.prior, len(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +229,9 @@ def _table(bound: Bound, values: NDArray[np.float32]) -> Floats:
 @njit(nogil=True, fastmath=True)
 def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[no-untyped-def]
     solution, mine, prior = done
-    targets, table, codes, _, gaps = local
     beta = scale.sum()
     log = 0.0
-    by = np.zeros(len(codes) + 1)
+    by = np.zeros(len(scale) + 1)
     for q in range(len(mine)):
         similarity = similarities[q]
         # Far cases are negligible beside the nearest, or beside alpha.
@@ -258,20 +242,28 @@ def _kernel_gradient(similarities, done, local, scale, alpha):  # type: ignore[n
         below = worth.sum() + alpha
         log += np.log(top / below)
         slope = worth * (same / top - 1.0 / below)
-        part = _part_compared(q, near, local) if gaps else np.empty(0)
-        for place in range(len(codes)):
-            row = table[place, targets[place, q]]
-            moved = 0.0
-            for some in range(len(near)):
-                here = row[codes[place, near[some]]]
-                if gaps:
-                    # With v the scale: v d/dv of beta (s - 1), where s is a mean over a part.
-                    whole = similarity[near[some]]
-                    here = whole + ((here - whole) / part[some] if here >= 0.0 else 0.0)
-                moved += slope[some] * (here - 1.0)
-            by[place] += scale[place] * moved
+        add_slopes(by, slope, q, near, similarity, local, scale)
         by[-1] += alpha * (prior[mine[q]] / top - 1.0 / below)
     return log, by
+
+
+@njit(nogil=True, fastmath=True)
+def add_slopes(by, slope, q, near, similarity, local, scale):  # type: ignore[no-untyped-def]
+    """Add the derivatives of a target's likelihood by the logarithm of each `scale`; `slope` are
+    those by the exponents beta (s - 1) of the cases near it."""
+    targets, table, codes, _, gaps = local
+    part = _part_compared(q, near, local) if gaps else np.empty(0)
+    for place in range(len(codes)):
+        row = table[place, targets[place, q]]
+        moved = 0.0
+        for some in range(len(near)):
+            here = row[codes[place, near[some]]]
+            if gaps:
+                # A mean over a part of the features moves more with each of them.
+                whole = similarity[near[some]]
+                here = whole + ((here - whole) / part[some] if here >= 0.0 else 0.0)
+            moved += slope[some] * (here - 1.0)
+        by[place] += scale[place] * moved
 
 
 @njit(nogil=True, fastmath=True)

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.jit import njit
-from cbr.learning.kernel import ALPHAS, FAR, Constants, SoftKernel, best_constants
+from cbr.learning.kernel import (
+    ALPHAS,
+    FAR,
+    Constants,
+    SoftKernel,
+    add_slopes,
+    best_constants,
+)
 from cbr.learning.prediction import (
     AT_ONCE,
     KNOWN,
@@ -133,6 +140,35 @@ def fit_number_constants(
         return Constants(beta, float(ALPHAS[best]), float(losses[best]))
 
     return best_constants(tried, start)
+
+
+def number_gradient(
+    soft: SoftKernel, asked: Ints, known: Ints, scale: Floats, alpha: float
+) -> Floats:
+    """The derivatives of minus the mean squared error, as a part of the variance, by the logarithm
+    of each `scale` and, last, of alpha (Weinberger & Tesauro 2007)."""
+    similarity, local = soft.compared(asked, known, scale)
+    numbers = numbers_of(soft.cases)
+    done = numbers[known], numbers[asked], float(numbers[known].mean())
+    by: Floats = _gradient(similarity, done, local, scale, alpha)
+    return by / (len(asked) * max(float(numbers[known].var()), 1e-300))
+
+
+@njit(nogil=True, fastmath=True)
+def _gradient(similarities, done, local, scale, alpha):  # type: ignore[no-untyped-def]
+    numbers, mine, mean = done
+    beta = scale.sum()
+    by = np.zeros(len(scale) + 1)
+    for q in range(len(mine)):
+        similarity = similarities[q]
+        near = np.flatnonzero(similarity > max(similarity.max() - FAR / beta, 0.0))
+        worth = np.exp(beta * (similarity[near].astype(np.float64) - 1.0))
+        whole = worth.sum() + alpha
+        value = ((worth * numbers[near]).sum() + alpha * mean) / whole
+        error = 2.0 * (mine[q] - value) / whole
+        add_slopes(by, error * worth * (numbers[near] - value), q, near, similarity, local, scale)
+        by[-1] += error * alpha * (mean - value)
+    return by
 
 
 @njit(nogil=True, fastmath=True)

@@ -159,7 +159,7 @@ def median(near: NumbersNear) -> Floats:
 
 
 @number_policy("local-linear")
-def local_linear(near: NumbersNear, ridge: float = 0.1) -> Floats:
+def local_linear(near: NumbersNear, ridge: float = 0.03) -> Floats:
     """The value at the target of a plane through the retrieved numbers, fitted by weighted least
     squares; `ridge` holds it flat where few cases tell its slope.
 

@@ -53,7 +53,8 @@ class Chances(NamedTuple):
 class PlayerModel(Protocol):
     """A model of a player, or of the players of a log.
 
-    `arrays` is its array form, or None if it has none.
+    `arrays` is its array form, or None if it has none. A model whose array form is only near it
+    says so by an attribute `exact` that is false.
     """
 
     @property

@@ -65,9 +65,10 @@ def learn_weights(
     for lesson in lessons:
         if lesson.found is None:
             continue
-        loss = lesson.found["log_loss"]
+        name = "RMSE" if "rmse" in lesson.found else "log-loss"
+        loss = lesson.found[name.lower().replace("-", "_")]
         table(
-            f"{lesson.stage}: log-loss of held-out records, soft {_change(loss['soft'])}, "
+            f"{lesson.stage}: {name} of held-out records, soft {_change(loss['soft'])}, "
             f"rule {_change(loss['rule'])}, {steps} steps",
             ["feature", "weight"],
             [(feature, round(weight, 1)) for feature, weight in lesson.weights.items()],

@@ -190,6 +190,18 @@ def _committed_share(situations: Mapping[str, Any]) -> Any:
     return situations["committed"] / situations["pot"]
 
 
+#: What a user may say of a no-limit situation, in chips or in big blinds: the features are shares.
+_AMOUNTS = tuple(
+    Feature(name, meaning, range=(0, 1_000), indexed=False)
+    for name, meaning in (
+        ("to_call", "what it costs to stay in"),
+        ("pot", "in the pot"),
+        ("stack", "what we can lose from here on: the effective stack"),
+        ("committed", "what we put in on this street"),
+    )
+)
+
+
 def _kept(street: int) -> list[Feature]:
     """Features that are stored with a case and not compared."""
     features = [
@@ -226,6 +238,7 @@ def case_types() -> tuple[CaseType, ...]:
             if_missing={"f": _NO_FOLDS},
             derive=_derive,
             possible=_possible,
+            inputs=_AMOUNTS if domain == NO_LIMIT else (),
         )
         for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)
