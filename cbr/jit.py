@@ -341,3 +341,14 @@ def _lock_file(folder: Path) -> int | None:
 def _unlink(paths: Iterable[Path]) -> None:
     for path in paths:
         path.unlink(missing_ok=True)
+
+
+@njit
+def copy_to(source: Any, out: Any) -> None:
+    """Copy an array [n] to the beginning of another one, in compiled code.
+
+    An assignment `out[:] = source` does the same, but numba compiles for a second or two what
+    raises its errors of shapes.
+    """
+    for i in range(len(source)):
+        out[i] = source[i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,13 +32,16 @@ PUBLIC_MODULES = {
 }
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports(path: Path) -> list[tuple[str, str]]:
     """(module, name) of each import in a file; name is "" for `import module`."""
+    found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield from ((node.module, alias.name) for alias in node.names)
+            found += [(node.module, alias.name) for alias in node.names]
+    return found
 
 
 def test_every_package_is_behind_a_wall() -> None:
@@ -63,6 +66,7 @@ def test_every_folder_of_a_package_is_one() -> None:
             assert (path.parent / "__init__.py").exists(), path
 
 
+@cache
 def listed(package: Path) -> set[str]:
     """The names that the stub of a package or of its folder makes public."""
     stub = package / "__init__.pyi"
@@ -113,13 +117,19 @@ def test_no_module_has_a_public_name_of_its_package(package: str) -> None:
 def test_the_engine_does_not_talk_of_cards(word: str) -> None:
     """Docstrings may give an example from cards; code, options and messages may not."""
     for path in PACKAGES["cbr"].rglob("*.py"):
-        tree = ast.parse(path.read_text("utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef):
-                first = node.body[0] if node.body else None
-                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                    first.value.value = ""
-        assert word not in ast.unparse(tree).lower(), path
+        assert word not in without_docstrings(path), path
+
+
+@cache
+def without_docstrings(path: Path) -> str:
+    """The code of a file in small letters, without docstrings and comments."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                first.value.value = ""
+    return ast.unparse(tree).lower()
 
 
 @pytest.mark.long

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Ints
 from cbr_bots.hand_types import MOST_TYPES, RANK_PAIRS, look_at
-from cbr_bots.lookup import Places, blank_places, copy, find, give
+from cbr_bots.lookup import Places, blank_places, find, give
 from cbr_bots.potential import (
     MOST_LEVELS,
     Counts,
@@ -105,7 +105,7 @@ def _fill(board: Any, slot: Any, values: Any) -> None:
     strengths_by_types(plain, known.made, known.masks[known.made], known, strengths)
     levels = count_hands(strengths, known.hands, types, known.total, False, counts, shares)
     values.hands[slot], values.levels[slot] = known.total, levels
-    copy(counts.ends[:levels], values.ends[slot])
+    copy_to(counts.ends[:levels], values.ends[slot])
     # Hands of the same strength are listed from the last to the first.
     order, places = values.order[slot], counts.ends
     for h in range(_COUNT):
@@ -130,8 +130,8 @@ def _flop_potential(board: Any, share: Any, counts: Any, values: Any, out: Any) 
     if place < 0:
         write_potential(board, share, counts, out)
         place = give(board.code, values.flops)
-        copy(out[: board.types], values.flop_ppot[place])
-    copy(values.flop_ppot[place, : board.types], out)
+        copy_to(out[: board.types], values.flop_ppot[place])
+    copy_to(values.flop_ppot[place, : board.types], out)
 
 
 @njit(error_model="numpy")  # without a test of each divisor the division is vectorized

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cbr.errors import NoSuchName
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_arena import Chance, Triples
 from cbr_bots.betting_line import IN_, describe
@@ -25,7 +25,7 @@ from cbr_bots.loki_preflop import (
     sorted_incomes,
     thresholds,
 )
-from cbr_bots.lookup import copy, find, give
+from cbr_bots.lookup import find, give
 from cbr_bots.readings import (
     blank_answers,
     blank_kept,
@@ -150,7 +150,7 @@ def _own_triples(
             place = give(key, answers.places)
             found = answers.answer[place]
             found[0], found[1], found[2] = triple(hand, reading.now, field, rules, slot, values)
-        copy(answers.answer[place], out[i])
+        copy_to(answers.answer[place], out[i])
 
 
 @njit(inline="always")

@@ -35,13 +35,6 @@ def blank_places(count: int) -> Places:
 
 
 @njit
-def copy(source: Any, out: Any) -> None:
-    """Copy an array to the beginning of another one. (An assignment takes seconds to compile.)"""
-    for i in range(len(source)):
-        out[i] = source[i]
-
-
-@njit
 def find(key: Any, places: Any) -> Any:
     """The place of a key, which is not 0; -1 if it has none."""
     first = np.int64(mixed(key) & np.uint64(len(places.key) // _WAYS - 1)) * _WAYS

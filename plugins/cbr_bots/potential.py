@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr_bots.hand_types import CARD_TYPES, MOST_TYPES, RANK_KEYS, RANK_PAIRS, TYPE_OF
-from cbr_bots.lookup import copy
 from cbr_holdem.cards import FLUSH_STRENGTH, few_strength, seven_strength
 
 _STRENGTHS = 7463
@@ -212,8 +211,8 @@ def _shares_then(
     # At most two groups of hands with the same ranks differ: those with both cards of the suit, and
     # all others.
     strengths, hands, share = counts.groups, counts.group_hands, counts.group_shares
-    copy(plain, strengths)
-    copy(by_ranks, hands)
+    copy_to(plain, strengths)
+    copy_to(by_ranks, hands)
     size, groups = board.suits + 1, 1
     suited = flush * (size + 1) * RANK_PAIRS
     if flush:
@@ -230,4 +229,4 @@ def _shares_then(
     for plane in range(size * size):
         first = plane * RANK_PAIRS
         group = RANK_PAIRS if flush and first == suited else 0
-        copy(share[group : group + RANK_PAIRS], out[first:])
+        copy_to(share[group : group + RANK_PAIRS], out[first:])

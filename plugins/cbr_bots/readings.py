@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, begin, describe, on_street, take
 from cbr_bots.board_values import slot_of
-from cbr_bots.lookup import Places, blank_places, copy, find, give
+from cbr_bots.lookup import Places, blank_places, find, give
 from cbr_bots.weight_tables import field_of, weigh_class, weigh_hands
 from cbr_holdem.cards import CLASSES, HANDS
 from cbr_holdem.chance import mixed
@@ -257,8 +257,8 @@ def _new_row(kept: Any) -> Any:
 @njit
 def _keep(key: Any, kept: Any, reading: Any) -> None:
     place, rows = give(key, kept.places), len(kept.weights)
-    copy(reading.line, kept.line[place])
-    copy(reading.likely, kept.likely[place])
+    copy_to(reading.line, kept.line[place])
+    copy_to(reading.likely, kept.likely[place])
     for seat in range(MOST_SEATS):
         # The number of the last row that was made at this place.
         age = (kept.made[0] - reading.rows[seat]) % rows
@@ -276,8 +276,8 @@ def _recall(key: Any, kept: Any, reading: Any) -> Any:
     for seat in range(MOST_SEATS):
         if inside >> seat & 1 and kept.made[0] - kept.row[place, seat] >= rows - _ADDED:
             return False
-    copy(kept.line[place], reading.line)
-    copy(kept.likely[place], reading.likely)
+    copy_to(kept.line[place], reading.line)
+    copy_to(kept.likely[place], reading.likely)
     for seat in range(MOST_SEATS):
         reading.rows[seat] = kept.row[place, seat] % rows
     return True

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr import BadValue
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_arena import CALL, FOLD, RAISE, Chance, Triples
 from cbr_bots.betting_line import DESCRIBED, IN_, LINE, OPPONENTS, describe, on_street, take
 from cbr_bots.board_values import against, slot_of
 from cbr_bots.loki import Formula, own_hand
 from cbr_bots.loki_constants import STATION
-from cbr_bots.lookup import copy, find, give
+from cbr_bots.lookup import find, give
 from cbr_bots.readings import (
     blank_answers,
     blank_reading,
@@ -283,7 +283,7 @@ def _simulate_all(
             place = give(mark, answers.places)
             found = answers.answer[place]
             _simulate(r, terms, rules, values, kept, trials, states[i], space, found)
-        copy(answers.answer[place], out[i])
+        copy_to(answers.answer[place], out[i])
 
 
 @njit(inline="always")
@@ -320,15 +320,15 @@ def _simulate(
     out[CALL] = 0.0
     out[RAISE] = 0.0 if most else -np.inf
     for _ in range(trials):
-        copy(r, table)
+        copy_to(r, table)
         state = _draw_stations(space.chances, state, stations)
         state = deal_unseen(table, space.sums, stations, state, space.taken)
         space.known[:] = -1.0
         for first in (CALL, RAISE):
             if first == RAISE and most == 0:
                 continue
-            copy(table, then)
-            copy(line, space.line)
+            copy_to(table, then)
+            copy_to(line, space.line)
             act(then, terms, first, to if first == RAISE else 0)
             take(space.line, last_move(then))
             _play_out(then, space.line, terms, k, trial, state)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.table import (
@@ -173,7 +173,7 @@ def _chances(
         decision_features(r, terms, raiser, np.int64(-1), features)
         number = context_number(street, at, features, table.level)
         support[i] = table.support[number]
-        chances[:] = table.shares[number]
+        copy_to(table.shares[number], chances)
         if hands[i] >= 0:
             hole[0], hole[1] = HANDS[hands[i], 0], HANDS[hands[i], 1]
             for place in range(5):

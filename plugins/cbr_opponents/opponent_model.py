@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.table import ACTOR, CALL, FOLD, MOST_SEATS, PLAYERS, RAISE, STREET
 from cbr_opponents.abstraction import (
@@ -245,8 +245,7 @@ def workspace(model: OpponentModel) -> Any:
     known, cards = strength_space()
     profiles = np.empty((MOST_SEATS, PROFILE), np.uint8)
     for seat in range(MOST_SEATS):
-        for column in range(PROFILE):  # a slice would bring in numba's messages of shapes
-            profiles[seat, column] = model.stranger[column]
+        copy_to(model.stranger, profiles[seat])
     moves = model.grid.shape[3]
     return Workspace(
         known,

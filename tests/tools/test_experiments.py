@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,14 @@ def told(main, monkeypatch: pytest.MonkeyPatch, *words: object) -> None:
     experiment.run(main)
 
 
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that are learned in few steps, for tests that only play with them."""
+    monkeypatch.setattr(experiment, "learn_weights", partial(experiment.learn_weights, steps=20))
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("few_steps")
 def test_casper_learns_from_any_log(tmp_path: Path, monkeypatch, capsys) -> None:
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)
     told(casper.main, monkeypatch, *words, "--json")
@@ -55,6 +63,7 @@ def test_tables_are_those_of_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("few_steps")
 def test_the_cbr_bot_from_any_log_by_row(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(cbr_bot, "QUICK", cbr_bot.Scale(150, 40, 1, 1_000, 60))
     words = ("--quick", "--source", SAMPLE, "--out", tmp_path / "o", "--hands", 12, "--workers", 1)

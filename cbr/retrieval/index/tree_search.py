@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 
 #: The most found vectors in memory at a time, for all targets together.
@@ -226,8 +226,7 @@ def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
 @njit(nogil=True)
 def _longer(array, size):  # type: ignore[no-untyped-def]
     longer = np.empty(size, array.dtype)
-    for at in range(len(array)):
-        longer[at] = array[at]
+    copy_to(array, longer)
     return longer
 
 

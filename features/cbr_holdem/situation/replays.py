@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr_holdem.cards.numbering import DECK
 from cbr_holdem.situation.results import (
     ALONE,
@@ -217,7 +217,7 @@ def _replay(given: Any, seen: Any, moves: Any, wrong: Any, ends: Any, tables: An
             seat = r[ACTOR]
             look(r, terms[h], place[d], bets[d], hole[d], board[d])
             if len(tables):
-                tables[d] = r
+                copy_to(r, tables[d])
             moves[d, _HAND] = h
             moves[d, _STEP] = d - first
             moves[d, _ACTION] = _action(r, kind)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.store import Casebase
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
@@ -234,7 +234,7 @@ def _round(
     for hand in range(first, first + count):
         state = key(seed, hand, number, _KEY)
         which = below(state, len(tables))
-        r[:] = tables[which]
+        copy_to(tables[which], r)
         of_game = terms[which]
         state = step(state)
         hero = below(state, r[SEATS])
@@ -258,7 +258,7 @@ def _round(
             common = mixed(state)
             for move in range(CALL, moves):
                 if legal[move]:
-                    then[:] = r
+                    copy_to(r, then)
                     play_move(then, of_game, sizes, move)
                     play_out(then, of_game, hero, strategies, common, space)
                     results[move] = then[PAYOFF + hero] / PARTS + r[PAID + hero]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import key, mixed
@@ -101,12 +101,12 @@ def _simulate(
     taken, anything = np.zeros(DECK + 1, np.bool_), np.zeros(MOST_SEATS, np.bool_)
     table, then = r.copy(), r.copy()
     for _ in range(deals):
-        table[:] = r
+        copy_to(r, table)
         state = deal_unseen(table, sums, anything, state, taken)
         space.known[:] = -1
         for move in range(CALL, moves):
             if legal[move]:
-                then[:] = table
+                copy_to(table, then)
                 play_move(then, terms, sizes, move)
                 play_out(then, terms, seat, strategies, state, space)
                 won = (then[PAYOFF + seat] / PARTS + r[PAID + seat]) / terms[BET_SIZES]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cbr.errors import BadValue
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.store import Casebase
 from cbr.typing import Floats, Ints, Progress
 from cbr_casper.values.best_response import HANDS, ROUNDS, best_responses, starts_of
@@ -308,7 +308,7 @@ def _values(tables: Any, terms: Any, value: Any, out: Any) -> None:
         street, at = r[STREET], context(r, terms)
         held = hand_class(street, actor_strength(r, known, cards))
         for model in range(len(value)):
-            out[i, model] = value[model, street, at, held]
+            copy_to(value[model, street, at, held], out[i, model])
 
 
 @njit

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.jit import njit
+from cbr.jit import copy_to, njit
 from cbr.statistics import Mean, clustered_mean
 from cbr.store import Casebase
 from cbr.typing import Flags, Floats, Ints
@@ -115,7 +115,7 @@ def _probabilities(tables: Any, terms: Any, made: Any, model: Any, out: Any) -> 
             ready = -1
             last[:] = -1
         seat, street = r[ACTOR], r[STREET]
-        space.profiles[seat] = profiles[i]
+        copy_to(profiles[i], space.profiles[seat])
         one, two = r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1]
         if not mine[i] or one >= DECK or two >= DECK:
             continue
