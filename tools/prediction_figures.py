@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from experiment import built, say
 from results import Table, commit
 
 PUBLIC, PROFILES = "trees?profiles=false", "trees"
-#: Models that know what was seen of a player.
+#: Models that know what was seen of a player; the last one where there is a goal.
 LEARNED = (PROFILES, "ponsen", "ponsen?prior=trees")
 #: Hands of which the shown cards are looked at.
 _CARDS = 4_000
@@ -83,7 +84,7 @@ def figures(options: Options) -> tuple[list[Table], Path | None]:
     if not options.logs.is_dir():
         raise BadValue(f"no folder {options.logs}; give the folder with the logs")
     options.out.mkdir(parents=True, exist_ok=True)
-    found = [one for people in PEOPLE if (one := _kept(people.log, options, _people))]
+    found = [one for log in PEOPLE if (one := _kept(log.log, options, partial(_people, log)))]
     tables, drawn = [], None
     if found:
         tables = [_moves(found), _learning(found), _shown(found)]
@@ -129,12 +130,12 @@ def _kept(
     return found
 
 
-def _people(file: Path, options: Options) -> dict[str, Any]:
+def _people(goals: People, file: Path, options: Options) -> dict[str, Any]:
     with Casebase.open(file) as base:
         observed = observe(base)
         public = _evaluated(base, observed, PUBLIC, options.seed, _CARDS)
         models = [_record(public)]
-        for model in LEARNED:
+        for model in LEARNED[: len(LEARNED) if goals.gain else 2]:
             cards = _CARDS if model == PROFILES else 0
             one = _evaluated(base, observed, model, options.seed, cards)
             compare(one, public)

@@ -220,15 +220,6 @@ def _gains(sums: Any, bins: Any, gain: Any) -> None:
 
 
 @njit
-def leaf_of(features: Any, feature: Any, cut: Any) -> Any:
-    """The leaf of one decision in a tree."""
-    leaf = 0
-    for level in range(DEPTH):
-        leaf |= int(features[feature[level]] > cut[level]) << level
-    return leaf
-
-
-@njit
 def _fill(place: Any, gradient: Any, curve: Any, rate: Any, leaf: Any) -> None:
     """Fill in what the leaves add to the logarithms of chances: a Newton step."""
     weight = np.zeros_like(leaf)

@@ -177,6 +177,12 @@ class OpponentModel(NamedTuple):
         )
 
 
+def by_kind(chances: Floats) -> Floats:
+    """Chances [.., KINDS] of fold, call and raise from those of all moves [.., moves]."""
+    raises = chances[..., RAISE:].sum(axis=-1, keepdims=True)
+    return np.concatenate([chances[..., :RAISE], raises], axis=-1)
+
+
 def no_trees(leaves: int) -> Trees:
     """No trees, with so many numbers in a leaf."""
     none = np.zeros((0, DEPTH), np.uint8)

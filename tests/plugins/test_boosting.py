@@ -12,7 +12,7 @@ from cbr.plugging.plugins import default_plugins
 from cbr.store.casebase import Casebase
 from cbr_arena import Match, play, players_of, write_log
 from cbr_opponents import COLUMNS, DEPTH, refined
-from cbr_opponents.boosting import Trees, fit, leaf_of
+from cbr_opponents.boosting import Trees, fit
 from cbr_opponents.learning import Observed, fit_trees, observe
 
 
@@ -65,12 +65,6 @@ def test_what_cannot_be_told_needs_no_trees() -> None:
     assert len(fit(codes, move, start, np.arange(50) % 5 == 0, 40).feature) == 0
     none = fit(codes[:0], move[:0], start[:0], np.zeros(0, bool), 40)
     assert none.leaf.shape == (0, 1 << DEPTH, 3)
-
-
-def test_a_leaf_is_a_number_of_answers() -> None:
-    feature, cut = np.zeros(DEPTH, np.uint8), np.arange(DEPTH, dtype=np.uint8)
-    for code in range(DEPTH + 1):
-        assert leaf_of(np.array([code], np.uint8), feature, cut) == (1 << code) - 1
 
 
 @pytest.mark.long

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cbr.jit import njit
-from cbr_opponents.boosting import DEPTH, leaf_of
+from cbr_opponents.boosting import DEPTH
 from cbr_opponents.tree_bits import MOST_TREES, known_leaves, late_leaves, tree_bits
 from cbr_opponents.tree_code import BLOCK, PAIR, WORDS, add_leaves, or_bits
 
@@ -20,6 +20,12 @@ def some_trees(count: int, seed: int):
     late = np.zeros((4, FEATURES), np.bool_)
     late[:, FEATURES - 3 :] = True
     return feature, cut, late
+
+
+def leaf_of(code, feature, cut) -> int:
+    """The leaf of one tree in the plainest way: a bit for each level whose feature is above its
+    cut."""
+    return sum(1 << level for level in range(DEPTH) if code[feature[level]] > cut[level])
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])

@@ -15,6 +15,7 @@ import casper
 import cbr_bot
 import experiment
 import opponent_models
+import prediction_figures
 
 SAMPLE = str(ROOT / "casebases" / "sample.phhs")
 
@@ -101,6 +102,22 @@ def test_how_well_players_are_predicted(tmp_path: Path, monkeypatch, capsys) -> 
     assert found[0]["all"]["log_loss"] < found[1]["all"]["log_loss"]
     told(opponent_models.main, monkeypatch, *words)
     assert "frequencies" in capsys.readouterr().out
+
+
+def test_figures_of_a_log_are_kept_with_their_options(tmp_path: Path) -> None:
+    measured = []
+
+    def measure(base: Path, options: prediction_figures.Options) -> dict:
+        measured.append(options)
+        return {"models": len(measured)}
+
+    first = prediction_figures.Options(Path(SAMPLE).parent, tmp_path, 0, 20, 5, [])
+    for options, count in ((first, 1), (first, 1), (first._replace(seed=1), 2)):
+        found = prediction_figures._kept("sample.phhs", options, measure)
+        assert (found["log"], found["models"], len(measured)) == ("sample", count, count)
+    other = first._replace(only=["other"])
+    assert prediction_figures._kept("sample.phhs", other, measure) is None
+    assert prediction_figures._kept("nothing.phhs", first, measure) is None
 
 
 @pytest.mark.parametrize("main", [casper.main, cbr_bot.main])

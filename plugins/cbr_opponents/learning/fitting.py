@@ -28,7 +28,7 @@ from cbr_opponents.frequencies import (
     smoothed_frequencies,
 )
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
-from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, is_of_hand
+from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, by_kind, is_of_hand
 
 #: Most trees of a street, of each of the two kinds.
 TREES = 60
@@ -87,7 +87,7 @@ def with_trees(
     """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
-    average = _logarithms(_kinds(plain.average))[tuple(observed.place.T)]
+    average = _logarithms(by_kind(plain.average))[tuple(observed.place.T)]
     shared: Sequence[Trees] = ()
     if public:
         shared = _by_street(observed, observed.kind, average, held, usable, False, most)
@@ -95,7 +95,7 @@ def with_trees(
     if not hides_folds(counted(observed), counted_by_context(observed)):
         mine = observed.known
         some = observed.take(mine)
-        start = _logarithms(_kinds(plain.grid))[(*some.place.T, some.hand_class)]
+        start = _logarithms(by_kind(plain.grid))[(*some.place.T, some.hand_class)]
         for street, trees in enumerate(shared):
             here = some.place[:, 0] == street
             start[here] = refined(trees, some.features[here], start[here])
@@ -110,12 +110,6 @@ def with_trees(
     return OpponentModel.of(
         plain.grid, own, shared, plain.average, plain.support, observed.stranger, sizes
     )
-
-
-def _kinds(chances: Floats) -> Floats:
-    """Chances [.., KINDS] of fold, call and raise from those of all moves."""
-    raises = chances[..., RAISE:].sum(axis=-1, keepdims=True)
-    return np.concatenate([chances[..., :RAISE], raises], axis=-1)
 
 
 def _logarithms(chances: Floats) -> Floats:

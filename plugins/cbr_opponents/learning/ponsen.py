@@ -36,7 +36,7 @@ from cbr_opponents.corrective import (
 )
 from cbr_opponents.frequencies import hides_folds
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
-from cbr_opponents.opponent_model import OpponentModel, described_chances, workspace
+from cbr_opponents.opponent_model import OpponentModel, by_kind, described_chances, workspace
 from cbr_opponents.player_models import Chances, model_maker
 
 #: Players from whom the covariance is learned: those with the most decisions, and at most so many
@@ -71,14 +71,14 @@ class PonsenModel:
         """Chances of moves [n, moves] of the chosen decisions, with the cards or without them. Each
         is corrected by the earlier hands of its player in `observed`, and by nothing else."""
         shares = prior_chances(self.arrays, observed, cards)
-        kinds = _kinds(shares)
+        kinds = by_kind(shares)
         players = _by_player(observed, np.unique(observed.player[chosen]))
         if cards and self.with_cards is not None:
             players = [mine[observed.known[mine]] for mine in players]
             out = _in_order(observed, kinds, players, self.with_cards)
         elif cards:
             # The same factors for the chances of a hand as for those without cards.
-            without = _kinds(prior_chances(self.arrays, observed, False))
+            without = by_kind(prior_chances(self.arrays, observed, False))
             factors = _in_order(observed, without, players, self.public)
             factors /= np.maximum(without, _TINY)
             out = kinds * factors
@@ -89,12 +89,12 @@ class PonsenModel:
 
     def of_player(self, observed: Observed) -> ArrayModel:
         """The model of one player, whose decisions these are."""
-        moves = _moves(observed, _kinds(prior_chances(self.arrays, observed, False)))
+        moves = _moves(observed, by_kind(prior_chances(self.arrays, observed, False)))
         public = observe_in_order(moves, self.public)[1]
         own = None
         if self.with_cards is not None and observed.known.any():
             mine = observed.take(observed.known)
-            known = _moves(mine, _kinds(prior_chances(self.arrays, mine, True)))
+            known = _moves(mine, by_kind(prior_chances(self.arrays, mine, True)))
             own = observe_in_order(known, self.with_cards)[1]
         return ArrayModel(corrected(self.arrays, public, own))
 
@@ -123,7 +123,7 @@ def _learned(
     the squared weights and their uncertainty becomes the covariance."""
     often = np.argsort(-np.bincount(observed.player), kind="stable")[:_PLAYERS]
     mine = observed.take(np.isin(observed.player, often))
-    moves = _moves(mine, _kinds(prior_chances(arrays, mine, cards)))
+    moves = _moves(mine, by_kind(prior_chances(arrays, mine, cards)))
     players = [places[:_DECISIONS] for places in _by_player(mine, np.unique(mine.player))]
     found = start
     for _ in range(_ROUNDS):
@@ -198,12 +198,6 @@ def _by_player(observed: Observed, players: Ints) -> list[Ints]:
     first = np.searchsorted(observed.player[order], players)
     end = np.searchsorted(observed.player[order], players, "right")
     return [order[a:b] for a, b in zip(first, end, strict=True)]
-
-
-def _kinds(shares: Floats) -> Floats:
-    """Chances [n, KINDS] of fold, call and raise from those of all moves."""
-    raises = shares[:, RAISE:].sum(axis=1, keepdims=True)
-    return np.concatenate([shares[:, :RAISE], raises], axis=1)
 
 
 def _spread(shares: Floats, kinds: Floats) -> Floats:

@@ -13,9 +13,9 @@ import numpy as np
 
 from cbr.statistics import Mean, clustered_mean
 from cbr.typing import Floats, Ints
-from cbr_holdem.table import CALL, FOLD, RAISE
+from cbr_holdem.table import CALL, RAISE
 from cbr_opponents.learning import Observed
-from cbr_opponents.opponent_model import KINDS
+from cbr_opponents.opponent_model import KINDS, by_kind
 
 #: The least chance that counts, so that no single decision decides a mean.
 LEAST = 1e-6
@@ -54,8 +54,7 @@ class Figures(NamedTuple):
 def kinds_of(shares: Floats, observed: Observed) -> Floats:
     """Chances [n, KINDS] of fold, call and raise from those of all moves [n, moves]; what goes to
     moves that are not legal goes to the call."""
-    raises = shares[:, RAISE:].sum(axis=1)
-    found = np.stack([shares[:, FOLD], shares[:, CALL], raises], axis=1)
+    found = by_kind(shares)
     legal = legal_kinds(observed)
     found[:, CALL] += np.where(legal, 0.0, found).sum(axis=1)
     return np.where(legal, found, 0.0)
