@@ -83,7 +83,7 @@ class SearchOptions:
     """
 
     model: str = SHIPPED
-    iterations: int = 2_000
+    iterations: int = 4_000
     ms: float = 0.0
     select: str = "ucb1"
     c: float = UNSET

@@ -276,7 +276,12 @@ def begin_decision(r: Any, terms: Any, model: OpponentModel, space: Workspace) -
         features = space.features
         decision_features(r, terms, raiser, np.int64(-1), features)
         player_features(space.profiles, r[ACTOR], raiser, situation_of(r, features), features)
-    _begin_trees(model, space)
+        _begin_trees(model, space)
+        return
+    for row in range(len(space.sums)):
+        space.sums[row, 0] = space.sums[row, 1] = 0.0
+    for size in range(len(space.sizes)):
+        space.sizes[size] = 1.0
 
 
 @njit(allocates=False, forceinline=True)
