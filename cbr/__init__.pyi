@@ -5,6 +5,7 @@ from .case import Case as Case
 from .case import CaseType as CaseType
 from .case import ExtraFeature as ExtraFeature
 from .case import Feature as Feature
+from .case import Number as Number
 from .case import Situated as Situated
 from .case import feature as feature
 from .errors import BadValue as BadValue
@@ -22,8 +23,9 @@ from .retrieval.index.base import Reach as Reach
 from .retrieval.policies import retrieval_policy as retrieval_policy
 from .retrieval.retriever import retrieve as retrieve
 from .reusing.explanation import explain as explain
+from .reusing.numbers import number_policy as number_policy
+from .reusing.policies import reuse_policy as reuse_policy
 from .reusing.proposal import reuse as reuse
-from .reusing.proposal import reuse_policy as reuse_policy
 from .store.casebase import Casebase as Casebase
 from .store.records import CaseSource as CaseSource
 from .store.records import Raw as Raw

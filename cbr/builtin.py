@@ -33,6 +33,7 @@ def cbr_retrieval_policies() -> list[Callable[..., Any]]:
 
 @hook
 def cbr_reuse_policies() -> list[Callable[..., Any]]:
+    from cbr.reusing import numbers
     from cbr.reusing import proposal as reuse
 
     return [
@@ -42,6 +43,9 @@ def cbr_reuse_policies() -> list[Callable[..., Any]]:
         reuse.best_outcome,
         reuse.outcome_weighted,
         reuse.best_value,
+        numbers.mean,
+        numbers.median,
+        numbers.local_linear,
     ]
 
 

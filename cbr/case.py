@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,8 @@ from cbr.checks import (
 )
 from cbr.errors import BadJson, BadValue, NoSuchName, one_line
 from cbr.files.json_text import read_json
+from cbr.marks import mark
+from cbr.missing import is_nothing, verify_rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,10 +42,14 @@ Value = float | str
 #: columns, further attributes), on which the features of that domain may rely.
 Situations = Mapping[str, Any]
 Compute = Callable[[Any], Any]
+#: A class, or a number.
+Solution = str | float
 Derive = Callable[[Mapping[str, Value], "CaseType"], Mapping[str, Value]]
 Possible = Callable[[Mapping[str, Value], "CaseType"], Collection[str]]
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Fields that are stored only if they say something, so that earlier versions read the others.
+_ONLY_IF_GIVEN = {"missing", "solution"}
 #: Fields of a case type that a casebase does not store.
 _OF_THE_PLUGIN = ("situate", "survey", "options", "if_missing", "derive", "possible")
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
@@ -57,6 +64,8 @@ class Feature:
     number outside it is stored unchanged. `similarity` is the spec of the local measure, `weight`
     the default weight. A `private` feature is known only to the decision maker, so a record may
     lack it; decisions without it (NaN, or empty text) are stored separately, as hidden decisions.
+    With `missing`, the name of a rule (`cbr.missing`), a case may lack the feature: it has no
+    value in mappings, NaN in arrays, and NULL in a casebase. Text that is missing is empty.
     `compute` returns the feature's values [n] for a batch of n situations; without it they are the
     situations' column of the same name. A casebase stores no functions, only the flag `computed`.
 
@@ -74,13 +83,14 @@ class Feature:
     indexed: bool = True
     private: bool = False
     computed: bool = False
+    missing: str = ""
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         verify_fields(
             f"feature {shown(self.name)}",
             self,
-            texts=("name", "meaning", "unit", "similarity"),
+            texts=("name", "meaning", "unit", "similarity", "missing"),
             flags=("indexed", "private", "computed"),
             numbers=("weight",),
         )
@@ -105,10 +115,23 @@ class Feature:
                 f"weight of {self.name!r} is {self.weight}; it must be 0 or more, and at most "
                 f"{HIGHEST:g}"
             )
+        self._verify_missing()
         if self.compute is not None:
             object.__setattr__(self, "computed", True)
         if not self.similarity and self.indexed:
             object.__setattr__(self, "similarity", "equal" if self.values else "linear")
+
+    def _verify_missing(self) -> None:
+        if not self.missing:
+            return
+        verify_rule(self.missing)
+        if self.is_text:
+            raise BadValue(f"feature {self.name!r} is text, which is empty where it is missing")
+        if self.private:
+            raise BadValue(
+                f"feature {self.name!r} is private: a decision that lacks it is hidden, and no "
+                "case; leave out `missing`"
+            )
 
     @property
     def is_number(self) -> bool:
@@ -118,29 +141,30 @@ class Feature:
     def is_text(self) -> bool:
         return self.range is None and not self.values
 
+    def lacks(self, value: object) -> bool:
+        """Whether this stands for a missing value: None, NaN, or an empty text that is no value."""
+        if self.is_text:
+            return False
+        return is_nothing(value) or (value == "" and "" not in self.values)
+
     def read(self, value: object) -> Value:
         """The value converted to this feature's type; raises `BadValue` if it cannot be."""
         if self.is_number:
-            try:
-                if isinstance(value, str) and ("_" in value or not value.isascii()):
-                    raise ValueError  # float() also accepts 1_000 and digits of other scripts
-                number = float(value)  # type: ignore[arg-type]
-            except (TypeError, ValueError, OverflowError):
-                raise BadValue(f"{self.name} is {value!r}, not a number") from None
-            if not abs(number) <= HIGHEST_NUMBER:
-                raise BadValue(f"{self.name} is {value!r}; it must be a finite number, up to 3e38")
-            return number
-        text = str(value)
+            return _read_number(self.name, value)
+        text = "" if self.is_text and is_nothing(value) else str(value)
         if self.values and text not in self.values:
             raise BadValue(f"{self.name} is {text!r}; it must be one of {', '.join(self.values)}")
         return text
 
-    def encode(self, value: Value) -> float:
-        """The number that represents a value in arrays: itself, or its position in `values`."""
+    def encode(self, value: Value | None) -> float:
+        """The number that represents a value in arrays: itself, or its position in `values`; NaN
+        for a missing one."""
+        if value is None:
+            return math.nan
         return float(value) if self.is_number else float(self.values.index(str(value)))
 
     def decode(self, code: float) -> Value:
-        """The value that `encode` turned into this number."""
+        """The value that `encode` turned into this number, which is not NaN."""
         return float(code) if self.is_number else self.values[int(code)]
 
     def of(self, situations: Situations) -> NDArray[np.generic]:
@@ -159,6 +183,41 @@ class Feature:
         return np.asarray(self.compute(situations))
 
 
+def _read_number(name: str, value: object) -> float:
+    try:
+        if isinstance(value, str) and ("_" in value or not value.isascii()):
+            raise ValueError  # float() also accepts 1_000 and digits of other scripts
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise BadValue(f"{name} is {value!r}, not a number") from None
+    if not abs(number) <= HIGHEST_NUMBER:
+        raise BadValue(f"{name} is {value!r}; it must be a finite number, up to 3e38")
+    return number
+
+
+@dataclass(frozen=True)
+class Number:
+    """The solution of a case type whose solutions are numbers: a price, a yield.
+
+    With `range` no prediction leaves it, whatever a line through the cases says.
+
+    >>> Number(range=(0, 1e6), unit="EUR").read("4500")
+    4500.0
+    """
+
+    range: tuple[float, float] | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        verify_fields("a solution", self, texts=("unit",))
+        if self.range is not None:
+            object.__setattr__(self, "range", range_of("solution", self.range))
+
+    def read(self, value: object) -> float:
+        """The value as a number; raises `BadValue` if it is none, or not finite."""
+        return _read_number("solution", value)
+
+
 @dataclass(frozen=True)
 class Batch:
     """Decisions of one stage in columns, as a domain extracts them from records.
@@ -168,7 +227,7 @@ class Batch:
     """
 
     situations: Situations
-    solution: Sequence[str]
+    solution: Sequence[Any]
     outcome: Any
     record: Any
     step: Any
@@ -208,6 +267,10 @@ class BuildOption:
 class CaseType:
     """One stage of a casebase: its features, its solutions, and how records become situations.
 
+    Its solutions are either classes, named in `solutions`, or numbers, described by `solution`.
+    `missing` is the rule for each public feature that states none of its own: such a feature may
+    be missing. `reuse` is by default ``proportional``, for numbers ``mean``.
+
     The name is ``domain/stage``, or one word where the domain has a single stage. Case types of
     one domain are built together. `situate(bodies, case_types)` turns the bodies of records into
     situations (default: each body is a row of columns, as in CSV); it is called once for all types
@@ -226,11 +289,11 @@ class CaseType:
 
     name: str
     features: Sequence[Feature]
-    solutions: Sequence[str]
+    solutions: Sequence[str] = ()
     meaning: str = ""
     feature_set: str = "default"
     retrieval: str = "threshold"
-    reuse: str = "proportional"
+    reuse: str = ""
     record: str = "row"
     situate: Callable[..., Situated] | None = field(default=None, compare=False, repr=False)
     survey: Callable[[Sequence[str]], Mapping[str, int]] | None = field(
@@ -240,11 +303,13 @@ class CaseType:
     if_missing: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     derive: Derive | None = field(default=None, compare=False, repr=False)
     possible: Possible | None = field(default=None, compare=False, repr=False)
+    solution: Number | None = None
+    missing: str = ""
 
     kind: ClassVar[str] = "case type"
 
     def __post_init__(self) -> None:
-        texts = ("name", "meaning", "feature_set", "retrieval", "reuse", "record")
+        texts = ("name", "meaning", "feature_set", "retrieval", "reuse", "record", "missing")
         verify_fields(f"case type {shown(self.name)}", self, texts=texts)
         if not TYPE_NAME.match(self.name):
             raise BadValue(f"case type {shown(self.name)} must be named domain or domain/stage")
@@ -252,7 +317,9 @@ class CaseType:
             raise BadValue(
                 f"record name {shown(self.record)} must be lower-case letters, digits and _"
             )
-        object.__setattr__(self, "features", tuple(self.features))
+        if not self.reuse:
+            object.__setattr__(self, "reuse", "mean" if self.numeric else "proportional")
+        object.__setattr__(self, "features", self._settled_features())
         if len(self.features) > MOST_FEATURES:
             raise BadValue(f"case type {self.name!r} has more than {MOST_FEATURES:,} features")
         object.__setattr__(
@@ -265,8 +332,57 @@ class CaseType:
             raise BadValue(f"case type {self.name!r} has feature {repeated!r} twice")
         if not self.indexed:
             raise BadValue(f"case type {self.name!r} has no indexed feature to compare by")
-        if not self.solutions or len(set(self.solutions)) != len(self.solutions):
-            raise BadValue(f"case type {self.name!r} needs solutions, each named once")
+        self._verify_solutions()
+
+    def _settled_features(self) -> tuple[Feature, ...]:
+        """The features, with the rule of the case type where they may be missing by it."""
+        if not self.missing:
+            return tuple(self.features)
+        verify_rule(self.missing)
+        return tuple(
+            f
+            if f.missing or f.private or f.is_text
+            else dataclasses.replace(f, missing=self.missing)
+            for f in self.features
+        )
+
+    def _verify_solutions(self) -> None:
+        if not self.numeric:
+            if not self.solutions or len(set(self.solutions)) != len(self.solutions):
+                raise BadValue(f"case type {self.name!r} needs solutions, each named once")
+            return
+        if not isinstance(self.solution, Number):
+            raise BadValue(
+                f"solution of case type {self.name!r} is {shown(self.solution)}; for numbers it is "
+                "a cbr.Number(), and classes are named in solutions=[...]"
+            )
+        if self.solutions:
+            raise BadValue(
+                f"case type {self.name!r} has numbers as solutions and names classes; give "
+                "`solution` or `solutions`"
+            )
+        if any(feature.private for feature in self.features):
+            raise BadValue(
+                f"case type {self.name!r} has numbers as solutions, so none of its features can be "
+                "private"
+            )
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its solutions are numbers, and not classes."""
+        return self.solution is not None
+
+    def solved_otherwise(self, other: CaseType) -> bool:
+        """Whether cases of the other type have other solutions."""
+        return self.numeric != other.numeric or tuple(self.solutions) != tuple(other.solutions)
+
+    def read_solution(self, value: object) -> Solution:
+        """A solution converted and checked."""
+        if self.solution is not None:
+            return self.solution.read(value)
+        if value not in self.solutions:
+            raise NoSuchName("solution", str(value), self.solutions)
+        return str(value)
 
     @property
     def domain(self) -> str:
@@ -307,8 +423,10 @@ class CaseType:
         return names.index(name)
 
     def read(self, values: Mapping[str, object]) -> dict[str, Value]:
-        """Values converted and checked by feature; raises `NoSuchName` for an unknown feature."""
-        return {name: self.feature(name).read(value) for name, value in values.items()}
+        """Values converted and checked by feature, without those that are missing; raises
+        `NoSuchName` for an unknown feature."""
+        given = ((self.feature(name), value) for name, value in values.items())
+        return {f.name: f.read(value) for f, value in given if not f.lacks(value)}
 
     def to_json(self) -> str:
         """The definition as a casebase stores it, without the plugin's functions."""
@@ -317,10 +435,15 @@ class CaseType:
             for f in dataclasses.fields(self)
             if f.name not in {*_OF_THE_PLUGIN, "features"}
         }
+        plain["solution"] = None if self.solution is None else vars(self.solution)
         plain["features"] = [
             {f.name: getattr(x, f.name) for f in dataclasses.fields(x) if f.name != "compute"}
             for x in self.features
         ]
+        for each in (plain, *plain["features"]):
+            for name in _ONLY_IF_GIVEN & each.keys():
+                if not each[name]:
+                    del each[name]
         return json.dumps(plain, ensure_ascii=False)
 
     @classmethod
@@ -329,7 +452,9 @@ class CaseType:
         try:
             plain = read_json(text, unique=True)
             features = [Feature(**entry) for entry in plain.pop("features")]
-            return cls(features=features, **plain)
+            solution = plain.pop("solution", None)
+            number = None if solution is None else Number(**solution)
+            return cls(features=features, solution=number, **plain)
         except BadJson as error:
             raise BadValue(f"a case type is not JSON: {error}") from None
         except (TypeError, LookupError, AttributeError) as error:
@@ -365,12 +490,11 @@ def feature(
     `description` are arguments of `Feature`: meaning, range or values, unit, similarity, weight.
     """
 
-    def mark(function: F) -> F:
-        described = Feature(name, compute=function, **description)
-        function.__cbr__ = ExtraFeature(described, case_type, replaces)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(
+        lambda function: ExtraFeature(
+            Feature(name, compute=function, **description), case_type, replaces
+        )
+    )
 
 
 def choose_features(
@@ -441,6 +565,6 @@ class Case:
     """A situation, its solution and its outcome; `id` is its number in a casebase."""
 
     values: Mapping[str, Value]
-    solution: str
+    solution: Solution
     outcome: float | None = None
     id: int | None = None

@@ -41,6 +41,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.options import DefaultOptions
 
+from cbr import compile_notice
+
 try:
     import fcntl
 except ImportError:  # Windows: every process compiles for itself
@@ -88,14 +90,36 @@ def _compile_once(compiled: Any, cache: _Cache) -> None:
 
     def compile_or_load(signature: Any) -> Any:
         cache.users += 1
+        _notice.calls += 1
         try:
             with _without_collector():
                 return compile_it(tuple(map(numba.types.unliteral, signature)))
         finally:
             cache.users -= 1
             cache.unlock()
+            _notice.calls -= 1
+            _notice.end()
 
     vars(compiled).update(_cache=cache, compile=compile_or_load)
+
+
+class _Notice:
+    """Tells `compile_notice` that compiling begins, once for a function and all that it calls."""
+
+    calls = 0
+    _ended: Callable[[], None] | None = None
+
+    def begin(self) -> None:
+        if self._ended is None and compile_notice.tell is not None:
+            self._ended = compile_notice.tell()
+
+    def end(self) -> None:
+        if self._ended is not None and not self.calls:
+            self._ended()
+            self._ended = None
+
+
+_notice = _Notice()
 
 
 @contextmanager
@@ -239,6 +263,8 @@ class _Cache(FunctionCache):
         found = self._read(sig, target_context)
         if found is None and self._lock():
             found = self._read(sig, target_context)  # another process may have written it
+        if found is None:
+            _notice.begin()
         return found
 
     def _read(self, sig: Any, target_context: Any) -> Any:

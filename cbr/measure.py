@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from cbr.case import Feature, Value
 from cbr.errors import BadValue, PluginFailure
+from cbr.marks import mark
+from cbr.missing import Gaps
 from cbr.plugging.guard import guarded
 from cbr.spec import Spec, settle
 
@@ -115,29 +117,46 @@ def similarity(
     The other arguments are those of `Similarity`.
     """
 
-    def mark(function: F) -> F:
+    def make(function: F) -> Similarity:
         if len(inspect.signature(function).parameters) < 2:
             raise BadValue(f"similarity {name!r} must take two values")
-        made = Similarity(name, function, symmetric, falls, prepare)
-        function.__cbr__ = made  # type: ignore[attr-defined]
-        return function
+        return Similarity(name, function, symmetric, falls, prepare)
 
-    return mark
+    return mark(make)
 
 
 @dataclass(eq=False)
 class Bound:
     """A measure with settled parameters, for one feature.
 
-    `parameters` are those of the spec, `prepared` those that the function is called with.
+    `parameters` are those of the spec, `prepared` those that the function is called with. `gaps`
+    says how missing values of cases are compared; None if no case lacks the feature.
     """
 
     measure: Similarity
     feature: Feature
     parameters: dict[str, Any]
     prepared: Mapping[str, Any]
+    gaps: Gaps | None = None
     _compiled: Loops | None = None
     _tried: bool = False
+
+    @property
+    def ignores(self) -> bool:
+        """Whether cases lack the feature, and are then compared without it."""
+        return self.gaps is not None and self.gaps.ignored
+
+    def when_missing(self, targets: NDArray[np.float32]) -> Floats:
+        """Similarity of each target to a case that lacks the feature, [len(targets)]; NaN where the
+        rule is to ignore it."""
+        import numpy as np
+
+        if self.gaps is None or self.gaps.ignored:
+            return np.full(len(targets), np.nan)
+        if self.gaps.rule == "unlike":
+            return np.zeros(len(targets))
+        expected: Floats = (self.grid(targets, self.gaps.values) * self.gaps.share).sum(axis=1)
+        return expected.clip(0.0, 1.0)
 
     def one(self, a: Value, b: Value) -> float:
         """Similarity of two values, interpreted and checked."""
@@ -150,11 +169,17 @@ class Bound:
     def grid(self, targets: NDArray[np.float32], values: NDArray[np.float32]) -> Floats:
         """Similarity of each target to each value, [len(targets), len(values)].
 
-        Both hold codes (`Feature.encode`). Compiled and interpreted values agree to 1e-12, far
-        within the 1e-6 to which retrieval rounds similarities.
+        Both hold codes (`Feature.encode`); a missing value is compared by its rule. Compiled and
+        interpreted values agree to 1e-12, far within the 1e-6 to which retrieval rounds
+        similarities.
         """
         import numpy as np
 
+        if self.gaps is not None and (absent := np.isnan(values)).any():
+            found = np.empty((len(targets), len(values)))
+            found[:, ~absent] = self.grid(targets, values[~absent])
+            found[:, absent] = self.when_missing(targets)[:, None]
+            return found
         size = len(targets) * len(values)
         loops = self._loops_for(targets, values, size)
         if loops is not None:
@@ -166,13 +191,20 @@ class Bound:
         decode = self.feature.decode
         rows = [decode(code) for code in values.tolist()]
         each = [[decode(code)] * len(rows) for code in targets.tolist()]
-        found = [self._interpret(row, rows) for row in each]
-        return np.array(found, np.float64).reshape(len(targets), len(values))
+        evaluated = [self._interpret(row, rows) for row in each]
+        return np.array(evaluated, np.float64).reshape(len(targets), len(values))
 
     def pairs(self, targets: Floats, values: Floats) -> Floats:
-        """Similarity of ``targets[i]`` to ``values[i]``, both numbers, [n]."""
+        """Similarity of ``targets[i]`` to ``values[i]``, both numbers, [n]; a missing value is
+        compared by its rule."""
         import numpy as np
 
+        if self.gaps is not None and (absent := np.isnan(values)).any():
+            found = np.empty(len(values))
+            found[~absent] = self.pairs(targets[~absent], values[~absent])
+            each, which = np.unique(targets[absent], return_inverse=True)
+            found[absent] = self.when_missing(each.astype(np.float32))[which.reshape(-1)]
+            return found
         loops = self._loops_for(targets, values, len(values))
         if loops is None:
             return np.array(self._interpret(targets.tolist(), values.tolist()), np.float64)

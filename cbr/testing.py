@@ -20,12 +20,13 @@ import numpy as np
 from cbr.case import CaseType, ExtraFeature, Feature, Value
 from cbr.errors import CbrError
 from cbr.evolve.arena import Arena, Contest
+from cbr.marks import marked
 from cbr.measure import Bound, Similarity
 from cbr.plugging.plugins import default_plugins
 from cbr.retrieval.index.base import Scan
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
-from cbr.reusing.proposal import ReusePolicy
+from cbr.reusing.policies import ReusePolicy
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 from cbr.store.casebase import Casebase
@@ -47,7 +48,7 @@ def check_similarity(
     `values` are values of a feature that it compares (numbers, or the words of a category).
     """
     name = getattr(function, "__name__", "similarity")
-    measure = getattr(function, "__cbr__", None) or Similarity(name, function)
+    measure = marked(function) or Similarity(name, function)
     assert isinstance(measure, Similarity), f"{name} is marked as something else"
     symmetric = measure.symmetric if symmetric is None else symmetric
     feature = _feature_for(values)
@@ -80,7 +81,7 @@ def check_similarity(
 def check_feature(function: Callable[..., Any], situations: Mapping[str, Sequence[Any]]) -> None:
     """Check that a marked function returns a valid value for each situation, and the same one
     whether situations are passed alone or together."""
-    extra = getattr(function, "__cbr__", None)
+    extra = marked(function)
     assert isinstance(extra, ExtraFeature), "mark the function with @cbr.feature"
     feature: Feature = extra.feature
     columns = {name: np.asarray(column) for name, column in situations.items()}
@@ -190,7 +191,7 @@ def _retriever(vectors: Vectors, policy: RetrievalPolicy) -> Retriever:
 
 
 def _policy(function: Callable[..., Any], kind: type[Any], parameters: Mapping[str, Any]) -> Any:
-    policy = getattr(function, "__cbr__", None)
+    policy = marked(function)
     assert isinstance(policy, kind), f"mark the function with @cbr.{kind.kind.replace(' ', '_')}"
     return policy.bind(Spec(policy.name, parameters))
 

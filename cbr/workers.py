@@ -19,12 +19,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from cbr import compile_notice
 from cbr.errors import BadValue, CbrError
 from cbr.plugging.plugins import default_plugins, start_worker
 from cbr.store import shared_arrays
 
 #: The most processes on one machine: more would only use memory.
 _MOST = 256
+#: Seconds within which a Dask scheduler must answer.
+_PATIENCE = 10.0
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,7 +48,10 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
     elif workers > 1:
         spawn = multiprocessing.get_context("spawn")
         pool = ProcessPoolExecutor(
-            workers, mp_context=spawn, initializer=_begin, initargs=(default_plugins().files,)
+            workers,
+            mp_context=spawn,
+            initializer=_begin,
+            initargs=(default_plugins().files, compile_notice.tell is not None),
         )
         try:
             for _ in range(workers):
@@ -63,7 +69,7 @@ def executor(workers: int = 1, dask: str = "") -> Iterator[Executor | None]:
         yield None
 
 
-def _begin(files: Sequence[Path]) -> None:
+def _begin(files: Sequence[Path], noted: bool) -> None:
     """Initializer of a worker: it ignores interrupts, ends when its parent process ends, and keeps
     what plugins print out of the results."""
     sys.stdout = sys.stderr
@@ -72,6 +78,8 @@ def _begin(files: Sequence[Path]) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    if noted and multiprocessing.current_process().name.endswith("-1"):
+        compile_notice.to_terminal()  # one of the workers is enough
     shared_arrays.share()
     start_worker(files)
 
@@ -92,7 +100,7 @@ def _dask_client(address: str) -> Any:
     except ImportError:
         raise CbrError("--dask needs an extra: pip install 'cbr-engine[cluster]'") from None
     try:
-        return Client(address, timeout=10)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise CbrError(f"no Dask scheduler answers at {address}: {error}") from None
 

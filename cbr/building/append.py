@@ -23,12 +23,12 @@ from cbr.store.records import Record
 def fitting_types(
     base: Casebase, domain: str, features: str, plugins: Plugins
 ) -> tuple[list[CaseType], list[str]]:
-    """The case types of a casebase, if new cases of the domain fit them; and a sentence for each
-    definition of the casebase that differs from that of the plugins."""
+    """The case types of a casebase, if new cases of the domain fit them; and a sentence on the
+    definitions of the casebase that differ from those of the plugins, if any do."""
     if domain and domain.partition("/")[0] != base.domain:
         raise BadValue(f"{base.path} holds {base.domain} cases, not {domain}")
     types = types_in(base, features, plugins)
-    notes = []
+    own: list[str] = []
     for stored, wanted in zip(base.case_types, types, strict=True):
         serious, slight = differences(stored, wanted)
         if serious:
@@ -36,11 +36,13 @@ def fitting_types(
                 f"{base.path} has {serious[0]}; `cbr rebuild` changes a casebase, or use another "
                 f"name"
             )
-        notes += [
-            f"{base.path} keeps its own definition of {what}; `cbr rebuild` uses the plugin's"
-            for what in slight
-        ]
-    return types, notes
+        own += slight
+    if not own:
+        return types, []
+    more = f" and {len(own) - 1} more" if len(own) > 1 else ""
+    return types, [
+        f"{base.path} keeps its own definition of {own[0]}{more}; `cbr rebuild` uses the plugin's"
+    ]
 
 
 class Appender:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cbr.building.tables import situate_rows
 from cbr.case import Batch, CaseType, Feature, Situated, Situations
+from cbr.checks import HIGHEST_NUMBER
 from cbr.errors import BadValue, NoSuchName, PluginFailure
 from cbr.plugging.guard import guarded
 from cbr.typing import Flags, Floats, Ints
@@ -23,13 +24,14 @@ Column = NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Rows:
-    """Cases of one stage, ready to be written: feature columns, solutions, outcomes and origins.
+    """Cases of one stage, ready to be written: feature columns, solutions, outcomes and origins. A
+    missing value is NaN in a column of numbers, else None.
 
     `record[i]` is the index, among the records given, of the record that case i came from.
     """
 
     features: Mapping[str, Column]
-    solution: NDArray[np.object_]
+    solution: NDArray[np.object_] | Floats
     outcome: Floats
     record: Ints
     step: Ints
@@ -153,8 +155,8 @@ def _verified(
     case_type, count = by_stage[stage], len(batch.solution)
     outcome = np.asarray(batch.outcome, np.float64)
     record, step = np.asarray(batch.record, np.int64), np.asarray(batch.step, np.int64)
-    solution = np.array(batch.solution, object)
-    strange = sorted(set(batch.solution) - set(case_type.solutions))
+    solution = np.array(batch.solution, np.float64 if case_type.numeric else object)
+    strange = _strange(case_type, batch.solution, solution)
     wrong = (
         f"solution {strange[0]!r}"
         if strange
@@ -171,6 +173,13 @@ def _verified(
     if wrong:
         raise PluginFailure(f"records gave situations of stage {stage!r} with {wrong}")
     return Rows({}, solution, outcome, record, step)
+
+
+def _strange(case_type: CaseType, given: Sequence[Any], solution: NDArray[Any]) -> list[Any]:
+    """Solutions that are none of the case type."""
+    if case_type.numeric:
+        return list(solution[~(np.abs(solution) <= HIGHEST_NUMBER)].tolist())
+    return sorted(set(given) - set(case_type.solutions))
 
 
 def _column(
@@ -193,8 +202,10 @@ def _column(
         raise PluginFailure(
             f"feature {feature.name!r} gave an array of shape {column.shape} for {count} situations"
         )
+    may = bool(feature.missing)
     if not feature.is_number:
         texts = column.tolist()
+        absent = {p for p, cell in enumerate(texts) if feature.lacks(cell)} if may else set()
         if set(map(type, texts)) - {str}:
             texts = [str(cell) for cell in texts]
         # An array of objects: in one of fixed width every cell is as wide as the longest.
@@ -203,15 +214,17 @@ def _column(
         reasons = {
             place: f"{feature.name} is {word!r}; it must be one of {', '.join(feature.values)}"
             for place, word in enumerate(texts if good is not None else ())
-            if good is not None and word not in good
+            if good is not None and word not in good and place not in absent
         }
+        words[list(absent)] = None
         missing = words == "" if feature.private else np.zeros(count, bool)
         return words, reasons, missing
     with guarded(f"feature {feature.name!r} as numbers"), np.errstate(over="ignore"):
         numbers = column.astype(np.float32)
     missing = ~np.isfinite(numbers)
-    # A private feature may be missing.
-    bad = [] if feature.private else np.flatnonzero(missing).tolist()
+    # A private feature may be missing; one with a rule may be missing, but not infinite.
+    wrong = np.isinf(numbers) if may else missing
+    bad = [] if feature.private else np.flatnonzero(wrong).tolist()
     reasons = {
         p: f"{feature.name} is {numbers[p]}; it must be a finite number, up to 3e38" for p in bad
     }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cbr.case import Batch, BuildOption, CaseType, Feature, Situated
+from cbr.case import Batch, BuildOption, CaseType, Feature, Situated, Solution
 from cbr.checks import HIGHEST
 from cbr.errors import BadJson, BadValue
 from cbr.files.compression import BROKEN, open_bytes, plain_name
@@ -80,7 +80,8 @@ TABLE = CaseSource(
 
 
 def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situated:
-    """Rows (JSON objects) as situations: their columns, numbers where a feature is a number.
+    """Rows (JSON objects) as situations: their columns, numbers where a feature is a number. An
+    empty cell is missing, where the feature may be.
 
     A column ``stage`` names the stage of a row, if the domain has several.
     """
@@ -134,18 +135,31 @@ def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
     for name, text in row.items():
         feature = known.get(name)
         # A computed feature is not read from a column of the same name.
-        read[name] = feature.read(text) if feature and not feature.computed else text
+        if feature is None or feature.computed:
+            read[name] = text
+        elif feature.missing and feature.lacks(text):
+            read[name] = None
+        else:
+            read[name] = feature.read(text)
     for feature in case_type.features:
         if not feature.computed and feature.name not in row:
             raise BadValue(f"column {feature.name!r} is missing")
     if "solution" not in row:
         raise BadValue("column 'solution' is missing")
-    solution = str(row["solution"])
-    if solution not in case_type.solutions:
+    return read | {
+        "solution": _solution(row["solution"], case_type),
+        "outcome": _outcome(row.get("outcome", "")),
+    }
+
+
+def _solution(text: Any, case_type: CaseType) -> Solution:
+    if case_type.solution is not None:
+        return case_type.solution.read(text)
+    if str(text) not in case_type.solutions:
         raise BadValue(
-            f"solution is {solution!r}; it must be one of {', '.join(case_type.solutions)}"
+            f"solution is {str(text)!r}; it must be one of {', '.join(case_type.solutions)}"
         )
-    return read | {"solution": solution, "outcome": _outcome(row.get("outcome", ""))}
+    return str(text)
 
 
 def _outcome(text: Any) -> float:

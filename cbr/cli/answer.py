@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cbr.cli.output import cell, count, lines, table, width
 
 if TYPE_CHECKING:
+    from cbr.case import Value
     from cbr.reusing.explanation import Explanation, Neighbour
     from cbr.store.decisions import Decision
 
@@ -34,7 +35,7 @@ def show_answer(answer: Explanation, record: str) -> None:
     left_out = [name for name in answer.probabilities if name not in answer.allowed]
     if left_out:
         lines(f"Taken as possible: {', '.join(answer.allowed)}; not: {', '.join(left_out)}.")
-    lines(f"{answer.solution}: {answer.reason}.")
+    lines(f"{_proposed(answer)}: {answer.reason}.")
     if answer.decision is not None:
         lines(_actual(answer, answer.decision))
     if answer.nearest_other is not None:
@@ -46,7 +47,32 @@ def _named(made: Decision, record: str) -> str:
     return f"{record.capitalize()} {made.record}, decision {made.step} ({made.stage}{hidden})"
 
 
+def _proposed(answer: Explanation) -> str:
+    """The proposed solution; a number with its unit."""
+    return f"{cell(answer.solution)} {answer.unit}".strip()
+
+
+def _show_number(answer: Explanation) -> None:
+    found = answer.interval
+    rows: list[tuple[str, object]] = [("expected", answer.solution)]
+    if found is not None:
+        rows += [
+            (f"{100 * found.level:.0f} % interval", f"{cell(found.low)} to {cell(found.high)}")
+        ]
+    if answer.decision is not None:
+        rows.append(("actual", answer.decision.solution))
+    table("Proposal", ["", answer.unit or "number"], [(name, cell(value)) for name, value in rows])
+    if found is not None:
+        lines(
+            f"{100 * found.level:.0f} of 100 such intervals hold the true number, by the errors of "
+            f"{found.cases:,} cases predicted without themselves."
+        )
+
+
 def _show_proposal(answer: Explanation) -> None:
+    if answer.numeric:
+        _show_number(answer)
+        return
     made = answer.decision
     shown = answer.worth_showing
     rows: list[list[object]] = [
@@ -70,8 +96,11 @@ def _show_proposal(answer: Explanation) -> None:
 
 def _actual(answer: Explanation, made: Decision) -> str:
     as_proposed = "as proposed" if made.solution == answer.solution else "not as proposed"
-    chance = answer.probabilities[made.solution]
     earned = "" if made.outcome is None else f", which earned {cell(made.outcome)}"
+    if not isinstance(made.solution, str):
+        off = cell(made.solution - float(answer.solution))
+        return f"Actual solution: {cell(made.solution)} ({off} from the expected){earned}."
+    chance = answer.probabilities[made.solution]
     expected = answer.mean_outcome[made.solution]
     usual = (
         "" if expected is None else f"; retrieved cases with it earned {cell(expected)} on average"
@@ -92,16 +121,16 @@ def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int
             ["outcome", "", *(cell(near.mean_outcome) for near in shown)],
             ["case", "", *(_ids(near) for near in shown)],
             *(
-                [name, cell(target.get(name)), *(cell(near.values[name]) for near in shown)]
+                [name, cell(target.get(name)), *(_value(near.values, name) for near in shown)]
                 for name in answer.weights
             ),
             *(
                 [
                     name,
                     cell(target[name]) if name in target else "",
-                    *(cell(near.also[name]) for near in shown),
+                    *(_value(near.also, name) for near in shown),
                 ]
-                for name in shown[0].also
+                for name in dict.fromkeys(name for near in shown for name in near.also)
             ),
         ],
     )
@@ -109,7 +138,12 @@ def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int
         "Local similarity (contribution)",
         ["feature", "measure", "weight", *heads],
         [
-            [name, answer.similarities[name], weight, *(_local(near, name) for near in shown)]
+            [
+                name,
+                answer.similarities[name],
+                weight,
+                *(_local(answer, near, name) for near in shown),
+            ]
             for name, weight in answer.weights.items()
         ],
     )
@@ -126,12 +160,17 @@ def _against(answer: Explanation, other: Neighbour) -> str:
     if not other.is_alike:
         return "Evidence against it: none; no case with another solution is similar at all."
     differs = [
-        f"{name} ({cell(other.values[name])})"
+        f"{name} ({_value(other.values, name)})"
         for name, value in answer.target.items()
-        if name in other.values and not _same(other.values[name], value)
+        if name in answer.weights and not _same(other.values.get(name), value)
     ]
+    which = (
+        "retrieved case that differs most"
+        if answer.numeric
+        else ("most similar case with another solution")
+    )
     return (
-        "Evidence against it: the most similar case with another solution "
+        f"Evidence against it: the {which} "
         f"({_solutions(other)}, case {_ids(other)}) has similarity {other.similarity:.4f}; "
         f"it differs in {', '.join(differs) or 'nothing that was compared'}."
     )
@@ -146,6 +185,15 @@ def _ids(near: Neighbour) -> str:
     return f"{near.case_ids[0]}{more}"
 
 
-def _local(near: Neighbour, name: str) -> str:
-    local = near.local[name]
-    return "-" if local is None else f"{local:.3f} ({near.contribution[name]:.3f})"
+def _value(values: Mapping[str, Value], name: str) -> str:
+    """A value of a neighbour, which may lack it."""
+    return cell(values[name]) if name in values else "missing"
+
+
+def _local(answer: Explanation, near: Neighbour, name: str) -> str:
+    """The similarity in a feature; where the neighbour lacks it, what that counts as."""
+    local, lacks = near.local[name], name not in near.values and name not in answer.unknown
+    if local is None:
+        return "ignored" if lacks else "-"
+    counted = f"{local:.3f} ({near.contribution[name]:.3f})"
+    return f"{counted} {answer.missing[name]}" if lacks else counted

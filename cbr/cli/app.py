@@ -40,9 +40,9 @@ class App(typer.Typer):
         super().__init__(
             name="cbr",
             no_args_is_help=True,
-            add_completion=False,
             rich_markup_mode=None,
             pretty_exceptions_enable=False,
+            context_settings={"help_option_names": ["-h", "--help"]},
             epilog="Example: cbr query casebases/cars.db --case price=7000,age=6,fuel=diesel",
         )
         self.plugins = plugins

@@ -87,11 +87,12 @@ def _run(words: list[str], for_good: bool) -> int:
         if not Path(file).is_file():
             raise BadValue(f"--plugin {file}: there is no such file")
     # With --json, stdout has one document and nothing else, whatever a plugin prints.
-    with only_results("--json" in arguments and "--help" not in arguments, for_good):
+    with only_results("--json" in arguments and not {"--help", "-h"} & set(arguments), for_good):
         return _command(arguments, files, strict)
 
 
 def _command(arguments: list[str], files: list[str], strict: bool) -> int:
+    from cbr import compile_notice
     from cbr.cli.app import make_app
     from cbr.cli.output import complain, note
     from cbr.errors import PluginFailure
@@ -110,6 +111,7 @@ def _command(arguments: list[str], files: list[str], strict: bool) -> int:
         note(str(message))
 
     warnings.showwarning = warn
+    compile_notice.to_terminal()
     app = make_app(plugins, arguments)
     if strict and plugins.problems:
         raise PluginFailure(plugins.problems[0])

@@ -18,21 +18,19 @@ from cbr.cli.output import note, to_stderr
 if TYPE_CHECKING:
     from cbr.typing import Progress
 
-#: The note shown while numba may have to compile.
-COMPILING = "compiling for this machine; it is done once and takes up to a minute"
 #: Seconds between two lines where there is no terminal, if `CBR_PROGRESS` does not say.
 _EVERY = 30.0
 
 
 @contextmanager
-def waiting(reason: str = COMPILING, after: float = 1.5) -> Iterator[Callable[[], None]]:
+def waiting(reason: str, after: float = 1.5) -> Iterator[None]:
     """Note on a terminal why nothing is happening, if that lasts longer than `after` seconds.
 
-    Gives the function that ends the wait before the block does. Elsewhere nothing is printed, so
-    that what a program reads does not depend on the speed of the machine.
+    Elsewhere nothing is printed, so that what a program reads does not depend on the speed of the
+    machine.
     """
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield
         return
     from threading import Timer
 
@@ -40,7 +38,7 @@ def waiting(reason: str = COMPILING, after: float = 1.5) -> Iterator[Callable[[]
     timer.daemon = True
     timer.start()
     try:
-        yield timer.cancel
+        yield
     finally:
         timer.cancel()
 

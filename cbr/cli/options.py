@@ -49,11 +49,38 @@ Similarity = Annotated[
         help="Similarity measure of a feature, e.g. price=exponential?k=2. May be repeated.",
     ),
 ]
+MissingValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RULE|FEATURE=RULE",
+        help="What it means that a case lacks a feature: ignore it, unlike (similarity 0) or "
+        "expected (the mean similarity of the stage's values); for all features or for one. May "
+        "be repeated.",
+    ),
+]
 #: How --case is declared, for a parameter that may or must be given.
 CASE = typer.Option(
     "--case", metavar="K=V,...", help="The situation: FEATURE=VALUE,... or a JSON object."
 )
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
+
+
+def rules(texts: Sequence[str] | None) -> str | dict[str, str]:
+    """``["expected"]`` as one rule for all features; ``["age=unlike"]`` as rules by feature."""
+    from cbr.errors import BadValue
+
+    given = list(texts or ())
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0].strip()
+    found = {}
+    for text in given:
+        feature, equals, rule = text.partition("=")
+        if not equals:
+            raise BadValue(
+                f"--missing-values {text!r} is not FEATURE=RULE; one rule alone is for all features"
+            )
+        found[feature.strip()] = rule.strip()
+    return found
 
 
 def similarities(texts: Sequence[str] | None) -> dict[str, str]:

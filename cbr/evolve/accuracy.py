@@ -63,6 +63,11 @@ def open_accuracy(
     if not 0.0 < last < 1.0 or block < 1:
         raise BadValue(f"accuracy?last={last:g}&block={block}: last from 0 to 1, block 1 or more")
     with Casebase.open(file) as base:
+        if any(case_type.numeric for case_type in base.case_types):
+            raise BadValue(
+                f"solutions of {file} are numbers, and the arena accuracy scores the probability "
+                "of classes; `cbr learn-weights` learns weights for numbers"
+            )
         cases, refused = _predictable(base)
         if not cases:
             raise EmptyStage(refused)

@@ -9,7 +9,8 @@ soft   the soft kernel, whose two constants are fitted on the known cases
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,19 +18,22 @@ import numpy as np
 from cbr.errors import BadValue, EmptyStage
 from cbr.learning.kernel import Constants, SoftKernel, fit_constants
 from cbr.measure import Bound
-from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.base import NearestVectors
 from cbr.retrieval.index.tree import TreeIndex
+from cbr.retrieval.left_out import nearest_without, places_of_records, vector_of_case
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
-from cbr.store.arrays import Cases, Vectors
+from cbr.store.arrays import Cases
 from cbr.typing import Flags, Floats, Ints
 
 #: The most known cases that the soft kernel compares with.
-_KNOWN = 60_000
+KNOWN = 60_000
 #: Share of the known records on which its constants are fitted, and the most cases of these.
 _FIT, _FITTED = 0.15, 1_500
+#: From this correlation of each case's solution with the next on, cases count as sorted by it.
+_SORTED = 0.6
 #: Targets that are compared at a time.
-_AT_ONCE = 250
+AT_ONCE = 250
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,50 @@ def split_by_time(cases: Cases, last: float = 0.2) -> list[Split]:
     return [_split(cases.record >= edge)]
 
 
-def split_in_folds(cases: Cases, folds: int, rng: np.random.Generator) -> list[Split]:
-    """Each record is predicted once, from the records of all other folds."""
-    records, of_case = np.unique(cases.record, return_inverse=True)
+def split_in_folds(
+    cases: Cases, folds: int, rng: np.random.Generator, stratified: bool = False
+) -> list[Split]:
+    """Each record is predicted once, from the records of all other folds. `stratified` folds have
+    about the same share of each solution, or are spread alike over the numbers: records are dealt
+    to them in the order of their first case's solution."""
+    records, first, of_case = np.unique(cases.record, return_index=True, return_inverse=True)
     if not 2 <= folds <= len(records):
         raise BadValue(f"{folds} folds of {len(records)} records; give 2 to {len(records)}")
     fold = rng.permutation(len(records)) % folds
+    if stratified:
+        solved = cases.solution if cases.numbers is None else cases.numbers
+        order = np.lexsort((rng.random(len(records)), solved[first]))
+        fold = np.empty(len(records), np.int64)
+        # Every round of the deal begins with another fold, so that none gets the lowest of each.
+        for begin in range(0, len(records), folds):
+            some = order[begin : begin + folds]
+            fold[some] = rng.permutation(folds)[: len(some)]
     return [_split(fold[of_case] == number) for number in range(folds)]
+
+
+def grouped(cases: Cases, groups: Sequence[object]) -> Cases:
+    """The cases, those of one group as if they were of one record; None is a group of its own."""
+    numbers: dict[object, int] = {}
+    record = [
+        -1 - place if group is None else numbers.setdefault(group, len(numbers) + 1)
+        for place, group in enumerate(groups)
+    ]
+    return dataclasses.replace(cases, record=np.array(record, np.int64))
+
+
+def sorted_by_solution(cases: Cases) -> bool:
+    """Whether cases that follow each other have the same solution far more often than by chance, or
+    have numbers near each other: the last of them are then unlike the others."""
+    order = np.argsort(cases.record, kind="stable")
+    if len(order) < 20:
+        return False
+    if cases.numbers is not None:
+        rank = np.argsort(np.argsort(cases.numbers[order]))
+        return bool(np.corrcoef(rank[1:], rank[:-1])[0, 1] > _SORTED)
+    solution = cases.solution[order]
+    share = np.bincount(solution) / len(solution)
+    by_chance = 1.0 - float((share**2).sum())
+    return bool((solution[1:] != solution[:-1]).mean() < (1.0 - _SORTED) * by_chance)
 
 
 def leave_one_out(cases: Cases) -> list[Split]:
@@ -80,6 +121,13 @@ def _split(asked: Flags) -> Split:
 
 def verify_predictable(cases: Cases) -> None:
     """Raise if all cases have the same solution: every prediction would be right."""
+    if cases.numbers is not None:
+        if len(np.unique(cases.numbers)) == 1:
+            raise EmptyStage(
+                f"all cases of stage {cases.case_type.stage!r} have the solution "
+                f"{cases.numbers[0]:g}, so there is nothing to predict; build from others too"
+            )
+        return
     found = np.unique(cases.solution)
     if len(found) == 1:
         stage, only = cases.case_type.stage, cases.case_type.solutions[int(found[0])]
@@ -98,12 +146,9 @@ def by_rule(
     cases: Cases, measures: Sequence[Bound], policy: RetrievalPolicy, weights: Floats, task: Split
 ) -> Floats:
     """Probabilities by the retrieval policy, with one case of each solution added, [q, s]."""
-    known = cases if task.leave_out else cases.take(task.known)
-    vectors = known.vectors()
-    index = Scan(vectors, measures) if task.leave_out else TreeIndex(vectors, measures)
-    mine = Retriever(vectors, measures, weights, policy, index)
+    mine = retriever_of_known(cases, measures, policy, weights, task)
     if task.leave_out:
-        taken = np.array(list(_without_own(mine, cases, task.asked)))
+        taken = _taken_without(mine, *retrieved_without(mine, cases, task))
     else:
         taken = mine.many(cases.values[task.asked]).taken
     added: Floats = taken + 1.0
@@ -111,30 +156,36 @@ def by_rule(
     return chances
 
 
-def _without_own(mine: Retriever, cases: Cases, asked: Ints) -> Iterator[Floats]:
-    """Retrieved cases by solution for each target, its own record left out."""
-    vectors, reach = mine.vectors, mine.policy.looks
-    if not mine.policy.takes_all:
-        raise BadValue(
-            f"leave-one-out works with the policies threshold, top and radius, "
-            f"not {mine.policy.name!r}"
-        )
-    place = dict(zip(vectors.case_ids.tolist(), _vector_of_case(vectors), strict=True))
-    of_record: dict[int, list[int]] = {}
-    for at, record in enumerate(cases.record.tolist()):
-        of_record.setdefault(record, []).append(at)
-    for at in asked.tolist():
-        counts = vectors.counts.copy()
-        for other in of_record[int(cases.record[at])]:
-            counts[place[int(cases.ids[other])], cases.solution[other]] -= 1
-        left = np.flatnonzero(counts.any(axis=1))
-        similarity = mine.score(cases.values[at], mine.weights, left)
-        found = mine.cut(left, similarity, reach, counts[left].sum(axis=1))
-        yield found.share @ counts[found.number]
+def retriever_of_known(
+    cases: Cases, measures: Sequence[Bound], policy: RetrievalPolicy, weights: Floats, task: Split
+) -> Retriever:
+    """Retrieval from the cases that a task knows."""
+    vectors = (cases if task.leave_out else cases.take(task.known)).vectors()
+    return Retriever(vectors, measures, weights, policy, TreeIndex(vectors, measures))
 
 
-def _vector_of_case(vectors: Vectors) -> list[int]:
-    return np.repeat(np.arange(len(vectors)), np.diff(vectors.start)).tolist()
+def retrieved_without(
+    mine: Retriever, cases: Cases, task: Split
+) -> tuple[NearestVectors, list[Ints]]:
+    """The vectors retrieved for the cases asked without their records, and the cases left out of
+    each, by place in `Vectors.case_ids`."""
+    out = places_of_records(mine.vectors, cases, task.asked)
+    codes = cases.values[task.asked]
+    rows = np.broadcast_to(mine.weights, codes.shape)
+    return nearest_without(mine, codes, rows, out), out
+
+
+def _taken_without(mine: Retriever, found: NearestVectors, out: Sequence[Ints]) -> Floats:
+    """Retrieved cases by solution for each target, some of them left out, [q, s]."""
+    vectors, vector = mine.vectors, vector_of_case(mine.vectors)
+    taken = np.empty((len(out), vectors.counts.shape[1]))
+    for at, places in enumerate(out):
+        span = slice(found.start[at], found.start[at + 1])
+        number, counts = found.number[span], vectors.counts[found.number[span]]
+        for place in places.tolist():
+            counts[number == vector[place], vectors.case_solutions[place]] -= 1
+        taken[at] = found.share[span] @ counts
+    return taken
 
 
 def by_kernel(
@@ -142,23 +193,28 @@ def by_kernel(
 ) -> tuple[Floats, Constants]:
     """Probabilities by the soft kernel [q, s], with constants fitted to the weights."""
     soft = SoftKernel.of(cases, measures)
+    rest, fitted, some = parts_to_fit(cases, task)
+    constants = fit_constants(soft, weights, rest, fitted, KNOWN)
+    # Alpha was fitted for the number of cases in `rest`.
+    alpha = constants.alpha * len(some) / len(rest)
+    chances = [
+        soft.similarities(part, some, weights).chances(constants.beta, alpha)
+        for part in np.array_split(task.asked, -(-len(task.asked) // AT_ONCE))
+    ]
+    return np.concatenate(chances), constants
+
+
+def parts_to_fit(cases: Cases, task: Split) -> tuple[Ints, Ints, Ints]:
+    """Of the known cases: some to fit the kernel's constants from, the cases of other records to
+    fit them on, and those that it compares with when they are fitted."""
     rng = np.random.default_rng(len(task.known))
     records = np.unique(cases.record[task.known])
     if len(records) < 2:
         raise EmptyStage("the known cases are of one record, so nothing can be fitted; build more")
     few = rng.choice(records, max(1, int(_FIT * len(records))), replace=False)
-    held = np.isin(cases.record, few)
-    fitted = task.known[held[task.known]]
-    rest = task.known[~held[task.known]]
-    constants = fit_constants(soft, weights, rest, some_of(fitted, _FITTED, rng), _KNOWN)
-    some = some_of(task.known, _KNOWN, rng)
-    # Alpha was fitted for the number of cases in `rest`.
-    alpha = constants.alpha * len(some) / len(rest)
-    chances = [
-        soft.similarities(part, some, weights).chances(constants.beta, alpha)
-        for part in np.array_split(task.asked, -(-len(task.asked) // _AT_ONCE))
-    ]
-    return np.concatenate(chances), constants
+    held = np.isin(cases.record, few)[task.known]
+    rest, fitted = task.known[~held], some_of(task.known[held], _FITTED, rng)
+    return rest, fitted, some_of(task.known, KNOWN, rng)
 
 
 def log_loss(chances: Floats, done: Ints) -> Floats:

@@ -3,12 +3,15 @@
 They maximise the likelihood of the recorded solutions, each case predicted without its own record:
 the sum of the log-likelihoods by the soft kernel and by smooth retrieval (see `kernel`). The two
 prefer somewhat different weights, because the kernel has a bandwidth of its own and retrieval a
-fixed threshold. Steps follow the gradient (Adam) on random batches. Some records are held out for
-validation and determine the number of steps: neither predictor may get worse on them.
+fixed threshold. Where solutions are numbers, the squared error of kernel regression is minimised
+instead (Weinberger & Tesauro 2007). Steps follow the gradient (Adam) on random batches. Some
+records are held out for validation and determine the number of steps: neither predictor may get
+worse on them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -20,12 +23,17 @@ import numpy as np
 
 from cbr.errors import BadValue, EmptyStage
 from cbr.learning.kernel import Constants, SoftKernel, fit_constants
+from cbr.learning.number_prediction import fit_number_constants, number_gradient
 from cbr.learning.prediction import log_loss, verify_predictable
 from cbr.measure import Bound
 from cbr.plugging.plugins import default_plugins, plugins_with
+from cbr.retrieval.index.base import NearestVectors
 from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.policies import RetrievalPolicy
+from cbr.retrieval.retrieved import RetrievedMany
 from cbr.retrieval.retriever import Retriever, retriever_of
+from cbr.reusing.numbers import expected, near_numbers
+from cbr.reusing.policies import chosen_policy
 from cbr.store.arrays import Cases
 from cbr.store.casebase import Casebase
 from cbr.typing import Floats, Ints, Progress
@@ -47,8 +55,8 @@ STEPS = 300
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well weights predict held-out records: the soft kernel with its constants and log-loss,
-    and the log-loss of the retrieval rule."""
+    """How well weights predict held-out records: the soft kernel with its constants and loss, and
+    the loss of the retrieval rule: log-losses, or mean squared errors of numbers."""
 
     soft: Constants
     rule: float
@@ -62,15 +70,18 @@ class Learned:
     weights: Floats
     before: Predicted
     after: Predicted
+    numeric: bool = False
 
     @property
     def gains(self) -> dict[str, Any]:
-        """Log-losses and constants for the provenance in a weights file."""
+        """Log-losses (or root mean squared errors) and constants for the provenance in a weights
+        file."""
         before, after = self.before, self.after
-        soft = {"before": before.soft.log_loss, "after": after.soft.log_loss}
-        rule = {"before": before.rule, "after": after.rule}
+        name, of = ("rmse", math.sqrt) if self.numeric else ("log_loss", float)
+        soft = {"before": of(before.soft.loss), "after": of(after.soft.loss)}
+        rule = {"before": of(before.rule), "after": of(after.rule)}
         constants = {"beta": after.soft.beta, "alpha": after.soft.alpha}
-        return {"log_loss": {"soft": soft, "rule": rule}, **constants}
+        return {name: {"soft": soft, "rule": rule}, **constants}
 
 
 def learn(
@@ -98,19 +109,35 @@ def learn(
     for taken in range(1, steps + 1):
         asked = rng.choice(train, min(_ASKED, len(train)), replace=False)
         known = rng.choice(train, min(_KNOWN, len(train)), replace=False)
-        *scale, alpha = np.exp(ascent.at)
-        by_kernel, by_rule = soft.gradients(
-            asked, known, np.array(scale), alpha, policy.looks, len(known) / len(train)
-        )
-        # The kernel finds the informative features. The rule alone might settle on any one of them,
-        # because its threshold is easier to reach with few features, so it is phased in.
-        ascent.step(by_kernel.by + min(1.0, 2.0 * taken / steps) * by_rule.by)
+        ascent.step(_gradient(soft, policy, asked, known, np.exp(ascent.at), train, taken / steps))
         if taken in looks:
             candidates.append(validation.of(np.exp(ascent.mean[:-1] - ascent.mean[:-1].max())))
         if progress:
             progress(taken, steps, taken)
     best = _best_for_both(first, candidates)
-    return Learned(100.0 * best.weights / best.weights.max(), first.predicted, best.predicted)
+    learned = 100.0 * best.weights / best.weights.max()
+    return Learned(learned, first.predicted, best.predicted, cases.numbers is not None)
+
+
+def _gradient(
+    soft: SoftKernel,
+    policy: RetrievalPolicy,
+    asked: Ints,
+    known: Ints,
+    at: Floats,
+    train: Ints,
+    done: float,
+) -> Floats:
+    """The derivatives of what is learned by the logarithms of the scales and alpha, which are `at`;
+    `done` is the part of all steps that is done."""
+    scale, alpha, drawn = at[:-1], float(at[-1]), len(known) / len(train)
+    if soft.cases.numbers is not None:
+        return number_gradient(soft, asked, known, scale, alpha * drawn)
+    by_kernel, by_rule = soft.gradients(asked, known, scale, alpha, policy.looks, drawn)
+    # The kernel finds the informative features. The rule alone might settle on any one of them,
+    # because its threshold is easier to reach with few features, so it is phased in.
+    found: Floats = by_kernel.by + min(1.0, 2.0 * done) * by_rule.by
+    return found
 
 
 class StageWeights(NamedTuple):
@@ -250,17 +277,28 @@ class _Validation:
         self.mine = Retriever(vectors, measures, none, policy, TreeIndex(vectors, measures))
         self.soft, self.train, self.held_out = soft, train, held_out
         self.asked, self.done = cases.values[held_out], cases.solution[held_out]
+        self.cases = cases
         self.kernel: Constants | None = None
 
     def of(self, weights: Floats) -> _Candidate:
         # Constants change little between validations, so the search begins with the last ones.
-        kernel = fit_constants(
-            self.soft, weights, self.train, self.held_out[:_FITTED], start=self.kernel
-        )
-        self.kernel = kernel
-        taken = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape)).taken + 1.0
-        rule = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
-        return _Candidate(weights, Predicted(kernel, float(rule.mean())))
+        fit = fit_constants if self.cases.numbers is None else fit_number_constants
+        fitted = self.held_out[:_FITTED]
+        self.kernel = fit(self.soft, weights, self.train, fitted, start=self.kernel)
+        many = self.mine.many(self.asked, np.broadcast_to(weights, self.asked.shape))
+        return _Candidate(weights, Predicted(self.kernel, self._rule(many)))
+
+    def _rule(self, many: RetrievedMany) -> float:
+        """The loss of the retrieval rule."""
+        if self.cases.numbers is None:
+            taken = many.taken + 1.0
+            loss = log_loss(taken / taken.sum(axis=1, keepdims=True), self.done)
+            return float(loss.mean())
+        found = NearestVectors(many.start, many.number, many.similarity, many.share)
+        near, some = near_numbers(self.mine, many.codes, many.weights, found)
+        value = np.full(len(many), self.cases.numbers[self.train].mean())
+        value[some] = expected(chosen_policy(self.cases.case_type, ""), near)
+        return float(((value - self.cases.numbers[self.held_out]) ** 2).mean())
 
 
 def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
@@ -275,7 +313,7 @@ def _best_for_both(first: _Candidate, candidates: Sequence[_Candidate]) -> _Cand
 
 
 def _losses(candidate: _Candidate) -> Floats:
-    return np.array([candidate.predicted.soft.log_loss, candidate.predicted.rule])
+    return np.array([candidate.predicted.soft.loss, candidate.predicted.rule])
 
 
 def _train_and_validation(cases: Cases, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -1,5 +1,6 @@
 from .answer import draw_answer as draw_answer
 from .competence import draw_competence as draw_competence
+from .evaluation import draw_evaluations as draw_evaluations
 from .evolution import draw_evolution as draw_evolution
 from .index_quality import draw_index_quality as draw_index_quality
 from .style import BLACK as BLACK

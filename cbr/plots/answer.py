@@ -44,13 +44,19 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
 
 
 def _title(answer: Explanation, record: str) -> str:
-    chance = answer.probabilities[answer.solution]
-    title = f"{answer.stage}: {_cut(answer.solution)} is proposed ({chance:.0%})"
+    if answer.numeric:
+        title = f"{answer.stage}: {number(answer.solution)} {answer.unit} is expected".replace(
+            "  ", " "
+        )
+    else:
+        chance = answer.probabilities[str(answer.solution)]
+        title = f"{answer.stage}: {_cut(str(answer.solution))} is proposed ({chance:.0%})"
     made = answer.decision
     if made is None:
         return title
     earned = "" if made.outcome is None else f", earned {_signed(made.outcome)}"
-    done = f"{_cut(made.solution)} was done{earned}"
+    did = _cut(made.solution) if isinstance(made.solution, str) else number(made.solution)
+    done = f"{did} was done{earned}"
     return f"{record.capitalize()} {made.record}, decision {made.step}, {title}; {done}"
 
 
@@ -149,7 +155,32 @@ def _least_similar(answer: Explanation, near: Neighbour) -> str:
     return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "")
 
 
+def number(value: object) -> str:
+    return f"{float(str(value)):,.5g}"
+
+
+def _draw_numbers(axis: Axes, answer: Explanation) -> None:
+    """The numbers of the neighbours, in the rows of these, and the one that is expected."""
+    value, found = float(answer.solution), answer.interval
+    axis.axvline(value, color=DARK_BLUE, linewidth=2)
+    title = f"The proposal: {number(value)} {answer.unit}".strip()
+    if found is not None:
+        axis.axvspan(found.low, found.high, color=_NOT_PROPOSED, alpha=0.35, linewidth=0)
+        title += f", {found.level:.0%} interval {number(found.low)} to {number(found.high)}"
+    for place, near in enumerate(answer.alike[:_MOST]):
+        axis.plot(near.numbers, [place] * len(near.numbers), "o", color=BLACK, alpha=0.8)
+    if answer.decision is not None and not isinstance(answer.decision.solution, str):
+        axis.axvline(answer.decision.solution, color=GREY, linewidth=2, linestyle="--")
+    axis.set_title(title, **_HEAD)
+    axis.set_yticks([])
+    axis.set_xlabel(f"solution {answer.unit}".strip() + " (points: the neighbours)")
+    _style_bars(axis)
+
+
 def _draw_proposal(axis: Axes, answer: Explanation) -> None:
+    if answer.numeric:
+        _draw_numbers(axis, answer)
+        return
     shown = sorted(answer.worth_showing, key=lambda name: -answer.probabilities[name])[:_MOST]
     places = range(len(shown))
     chances = [answer.probabilities[name] for name in shown]

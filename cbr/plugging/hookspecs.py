@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cbr.measure import Similarity
     from cbr.retrieval.index.base import IndexKind
     from cbr.retrieval.policies import RetrievalPolicy
-    from cbr.reusing.proposal import ReusePolicy
+    from cbr.reusing.policies import ReusePolicy
     from cbr.store.casebase import Casebase
     from cbr.store.records import CaseSource
     from cbr.weights import Weights

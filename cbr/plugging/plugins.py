@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from cbr.errors import CbrError, NameClash, NoSuchName, PluginFailure
+from cbr.marks import BadMark, marked
 from cbr.plugging import hookspecs
 from cbr.plugging.guard import guarded, one_line
 
@@ -175,7 +176,7 @@ class Plugins:
                 raise
             plugin.hooks += [c.name for c in self.manager.get_hookcallers(one) or []]
         plugin.loaded = True
-        plugin.problems += _unmarked(module, dir(hookspecs))
+        plugin.problems += _badly_marked(module) + _unmarked(module, dir(hookspecs))
         for impl in self.manager.hook.cbr_add_hooks.get_hookimpls():
             if impl.plugin is module:
                 kinds: Any = impl.function(self.manager)
@@ -239,7 +240,7 @@ class Plugins:
         for plugin, given in self.call(hook_of(kind)):
             try:
                 with guarded(hook_of(kind)):
-                    things = [getattr(thing, "__cbr__", thing) for thing in given or ()]
+                    things = [marked(thing, thing) for thing in given or ()]
                     for thing in things:
                         _verify_is(thing, kind)
             except PluginFailure as error:
@@ -376,6 +377,8 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
     by_hook: dict[str, list[Any]] = {}
     for thing in vars(module).values():
         extension = getattr(thing, "__cbr__", None)
+        if isinstance(extension, BadMark):
+            continue  # reported by `_badly_marked`
         if extension is not None and _is_of(thing, module):
             by_hook.setdefault(hook_of(extension.kind), []).append(extension)
     # A module that implements the hook itself decides what it returns.
@@ -385,6 +388,12 @@ def _hooks_of_marked(module: Any) -> ModuleType | None:
     holder = ModuleType(f"{module.__name__}.marked")
     vars(holder).update(givers)
     return holder
+
+
+def _badly_marked(module: Any) -> list[str]:
+    """A problem for each function whose mark could not be made; the others are not affected."""
+    things = {name: getattr(thing, "__cbr__", None) for name, thing in vars(module).items()}
+    return [f"{name}: {bad.error}" for name, bad in things.items() if isinstance(bad, BadMark)]
 
 
 def _is_of(thing: Any, module: Any) -> bool:

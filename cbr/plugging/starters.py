@@ -151,6 +151,56 @@ def test_FUNCTION(tmp_path):
     assert report.cases == {"FUNCTION": 1}
 """
 
+_CASE_SOURCE = '''\
+"""A case source: a reader that turns files into records for `cbr build`.
+
+This one reads files of lines such as `price: 4500; age: 7; solution: buy`:
+
+    cbr build cars.notes --type car --out cars.db --plugin FILE
+"""
+
+import json
+
+import cbr
+
+
+def can_read(path, head):
+    return path.suffix == ".notes"
+
+
+def read(path):
+    """A record for each line; what is no record is skipped, with the reason."""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        parts = [part.partition(":") for part in line.split(";")]
+        if all(colon for _, colon, _ in parts):
+            row = {name.strip(): value.strip() for name, _, value in parts}
+            yield cbr.Record(json.dumps(row), number)
+        else:
+            yield cbr.Skipped(number, "a part of the line has no colon")
+
+
+@cbr.hook
+def cbr_case_sources():
+    return [cbr.CaseSource("NAME", can_read, read, meaning="lines of `name: value; ...`")]
+'''
+
+_CASE_SOURCE_TEST = """\
+import json
+
+import STEM
+
+import cbr
+
+
+def test_FUNCTION(tmp_path):
+    file = tmp_path / "cars.notes"
+    file.write_text("price: 4500; age: 7; solution: buy\\nsold out\\n")
+    assert STEM.can_read(file, b"")
+    record, skipped = STEM.read(file)
+    assert json.loads(record.body) == {"price": "4500", "age": "7", "solution": "buy"}
+    assert isinstance(skipped, cbr.Skipped)
+"""
+
 _ARENA = '''\
 """An arena: a contest that scores feature weights for evolution.
 
@@ -222,6 +272,7 @@ STARTERS = {
     "feature": (_FEATURE, _FEATURE_TEST),
     "policy": (_POLICY, _POLICY_TEST),
     "case-type": (_CASE_TYPE, _CASE_TYPE_TEST),
+    "case-source": (_CASE_SOURCE, _CASE_SOURCE_TEST),
     "arena": (_ARENA, _ARENA_TEST),
 }
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from cbr.errors import BadValue, PluginFailure
+from cbr.marks import mark
 from cbr.plugging.guard import guarded
 from cbr.plugging.policy import Policy
 from cbr.retrieval.index.base import Reach
@@ -55,12 +56,7 @@ def retrieval_policy(
 ) -> Callable[[F], F]:
     """Make ``f(ranking, **parameters) -> shares`` a retrieval policy of this name."""
 
-    def mark(function: F) -> F:
-        policy = RetrievalPolicy(name, function, reach=reach, takes_all=takes_all)
-        function.__cbr__ = policy  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark(lambda function: RetrievalPolicy(name, function, reach=reach, takes_all=takes_all))
 
 
 def _threshold_reach(above: float, cap: int, fallback: int) -> Reach:

@@ -6,6 +6,7 @@ The retrieved set is defined by `scoring` (the similarity of each distinct vecto
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import Value
+from cbr.case import CaseType, Value
 from cbr.errors import BadValue, BadWeights, NoSuchName, PluginFailure
 from cbr.measure import Bound
+from cbr.missing import Gaps, verify_rule
 from cbr.plugging.guard import frozen, guarded
 from cbr.plugging.plugins import Plugins, default_plugins
 from cbr.retrieval import ranking
@@ -24,7 +26,7 @@ from cbr.retrieval.index.base import Index, NearestVectors, Reach, joined
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.ranking import Ranking
 from cbr.retrieval.retrieved import Retrieved, RetrievedMany
-from cbr.retrieval.scoring import Scorer
+from cbr.retrieval.scoring import Scorer, stated
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors
 from cbr.typing import Floats, Ints
@@ -48,7 +50,8 @@ class Retriever:
         self._scorer = Scorer(self.vectors, self.measures)
 
     def __call__(self, target: Mapping[str, object]) -> Retrieved:
-        """Retrieve for a target given by feature; a feature not given is not compared."""
+        """Retrieve for a target given by feature; a feature not given, or missing (None, NaN), is
+        not compared."""
         known = self.vectors.case_type.read(target)
         codes, weights = self.encode(known)
         _, *taken = self._chosen(codes[None], weights[None])
@@ -59,7 +62,8 @@ class Retriever:
     ) -> RetrievedMany:
         """Retrieve for many targets: `codes` [q, d] as `encode` gives them, NaN where not known.
 
-        `weights` [q, d] may differ from target to target.
+        `weights` [q, d] may differ from target to target. A target of which nothing is known has
+        similarity 0 to every vector.
         """
         given = np.asarray(codes, np.float32)
         if given.ndim != 2 or given.shape[1] != len(self.measures):
@@ -67,12 +71,9 @@ class Retriever:
         chosen = self.weights if weights is None else np.asarray(weights, np.float64)
         if not (np.isfinite(chosen) & (chosen >= 0)).all():
             raise BadWeights("a weight is below 0, or not a number")
-        chosen = np.where(np.isnan(given), 0.0, np.broadcast_to(chosen, given.shape))
-        if not chosen.any(axis=1).all():
-            raise BadValue(
-                f"target {np.flatnonzero(~chosen.any(axis=1))[0]} gives no feature with a weight"
-            )
-        targets = np.nan_to_num(given) + np.float32(0)
+        if not chosen.any(axis=-1).all():
+            raise BadWeights("all weights of a target are 0; at least one must be above 0")
+        targets, chosen = stated(given + np.float32(0), np.broadcast_to(chosen, given.shape))
         return RetrievedMany(self, targets, chosen, *self._chosen(targets, chosen))
 
     def _chosen(
@@ -99,7 +100,22 @@ class Retriever:
         return Ranking(self.vectors, frozen(found.number), frozen(found.similarity))
 
     def nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
-        """The vectors within the reach of each target, nearest first, with their shares."""
+        """The vectors within the reach of each target, nearest first, with their shares; `codes`
+        [q, d] are NaN where a target lacks a feature."""
+        codes, weights = stated(codes, weights)
+        some = weights.any(axis=1)
+        if some.all():
+            return self._nearest(codes, weights, reach)
+        everything = np.arange(len(self.vectors))
+        tied = self.cut(everything, np.zeros(len(everything)), reach)
+        parts = [tied] * len(codes)
+        if some.any():
+            found = self._nearest(codes[some], weights[some], reach)
+            for place, at in enumerate(np.flatnonzero(some).tolist()):
+                parts[at] = found.of(place)
+        return joined(parts)
+
+    def _nearest(self, codes: NDArray[np.float32], weights: Floats, reach: Reach) -> NearestVectors:
         exact = getattr(self.index, "nearest", None)
         if exact is not None:
             with guarded("the index"):
@@ -151,11 +167,16 @@ class Retriever:
         return frozen(np.array(codes, np.float32) + np.float32(0)), frozen(weights)
 
     def score(self, codes: NDArray[np.float32], weights: Floats, number: Ints) -> Floats:
-        """Similarity of a target to the vectors with these numbers, [len(number)]."""
+        """Similarity of a target to the vectors with these numbers, [len(number)]; `codes` [d] are
+        NaN where it lacks a feature."""
+        codes, weights = stated(codes, weights)
+        if not weights.any():
+            return np.zeros(len(number))
         return self._scorer.one(codes, weights, number)
 
     def local(self, target: Mapping[str, Value], number: Ints) -> Floats:
-        """Local similarities of a target to some vectors, [len(number), d]; NaN if not given."""
+        """Local similarities of a target to some vectors, [len(number), d]; NaN where the target
+        does not give the feature, or the vector is compared without it."""
         codes, _ = self.encode(target)
         indexed = self.vectors.case_type.indexed
         known = [place for place, feature in enumerate(indexed) if feature.name in target]
@@ -174,6 +195,7 @@ def retriever_of(
     weights: GivenWeights = "",
     policy: str = "",
     similarity: Mapping[str, str] | None = None,
+    missing: str | Mapping[str, str] = "",
     index: str = "auto",
     vectors: Vectors | None = None,
     plugins: Plugins | None = None,
@@ -181,7 +203,8 @@ def retriever_of(
     """A retriever for a stage; defaults are those of its case type.
 
     `weights` are as for `weights_of`, `policy` and `index` are specs, `similarity` maps features to
-    the specs of other measures, `vectors` replaces those of the stage if not all cases count.
+    the specs of other measures, `missing` to other rules for missing values (one rule is for all of
+    them), `vectors` replaces those of the stage if not all cases count.
     """
     plugins = plugins or default_plugins()
     vectors = base.vectors(base.stage(stage)) if vectors is None else vectors
@@ -192,6 +215,7 @@ def retriever_of(
         specs[name] = spec
     wanted, kind = Spec.parse(policy or case_type.retrieval), Spec.parse(index)
     measures = [_bound(plugins, case_type.feature(name), spec) for name, spec in specs.items()]
+    measures = _with_gaps(measures, vectors, _rules(case_type, missing))
     return Retriever(
         vectors,
         measures,
@@ -206,6 +230,35 @@ def retrieve(
 ) -> Retrieved:
     """Retrieve for one target; `options` are those of `retriever_of`."""
     return retriever_of(base, stage, **options)(target)
+
+
+def _rules(case_type: CaseType, missing: str | Mapping[str, str]) -> dict[str, str]:
+    """The rule for missing values of each indexed feature that may be missing."""
+    rules = {feature.name: feature.missing for feature in case_type.indexed if feature.missing}
+    if isinstance(missing, str):
+        if missing:
+            verify_rule(missing)
+        missing = dict.fromkeys(rules, missing) if missing else {}
+    for name, rule in missing.items():
+        verify_rule(rule)
+        case_type.position(name)
+        if name not in rules:
+            raise BadValue(f"feature {name!r} is never missing, so there is no rule for it")
+    return rules | dict(missing)
+
+
+def _with_gaps(
+    measures: Sequence[Bound], vectors: Vectors, rules: Mapping[str, str]
+) -> list[Bound]:
+    """The measures, with the rules for the features that cases lack."""
+    found = list(measures)
+    for place, bound in enumerate(measures):
+        column = vectors.values[:, place]
+        if bound.feature.name in rules and np.isnan(column).any():
+            rule, numbers = rules[bound.feature.name], bound.feature.is_number
+            gaps = Gaps.of(rule, column, vectors.cases, numbers)
+            found[place] = dataclasses.replace(bound, gaps=gaps)
+    return found
 
 
 def _bound(plugins: Plugins, feature: Any, text: str) -> Bound:

@@ -1,8 +1,12 @@
 """The similarity of a target to a vector: the reference definition.
 
-It is the weighted mean of the local similarities, in float64 from float32 codes. Products and
-weights are summed in feature order, so that every method of scoring gives the same bits. The
-compiled tree repeats this sum in its own loop (`tree_search.score`); tests compare the two.
+It is the weighted mean of the local similarities, in float64 from float32 codes. A feature that the
+target lacks has weight 0. One that the vector lacks counts by its rule (`cbr.missing`): with a
+similarity of its own, or not at all, so that the mean is over the others; over none it is 0.
+
+Products and weights are summed in feature order, so that every method of scoring gives the same
+bits. The compiled tree repeats this sum in its own loop (`tree_search.score`); tests compare the
+two.
 """
 
 from __future__ import annotations
@@ -23,11 +27,20 @@ _DISTINCT = 256
 _REMEMBERED = 8_000_000
 
 
+def stated(codes: NDArray[np.float32], weights: Floats) -> tuple[NDArray[np.float32], Floats]:
+    """Targets without NaN, and weights that are 0 there: what a target lacks is not compared."""
+    lacks = np.isnan(codes)
+    if not lacks.any():
+        return codes, weights
+    return np.where(lacks, np.float32(0), codes), np.where(lacks, 0.0, weights)
+
+
 class Scorer:
     """Scores the vectors of a stage; local similarities to a target's values are cached."""
 
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
         self.vectors, self.measures = vectors, measures
+        self._ignores = np.array([bound.ignores for bound in measures], bool)
         self._forget()
 
     def _forget(self) -> None:
@@ -45,6 +58,8 @@ class Scorer:
 
         places = np.flatnonzero(weights).tolist()
         terms = ((weights[place], local(place)) for place in places)
+        if self._ignores[places].any():
+            return _mean_of_known(terms, len(number))
         return _weighted_mean(terms, weights.cumsum()[-1], len(number))
 
     def pairs(
@@ -62,10 +77,13 @@ class Scorer:
 
         places = np.flatnonzero(weights.any(axis=0)).tolist()
         terms = ((weights[target, place], local(place)) for place in places)
+        if self._ignores[places].any():
+            return _mean_of_known(terms, len(number))
         return _weighted_mean(terms, weights.cumsum(axis=1)[target, -1], len(number))
 
     def local(self, codes: NDArray[np.float32], places: Iterable[int], number: Ints) -> Floats:
-        """Local similarities of a target to some vectors, [len(number), d]; NaN elsewhere."""
+        """Local similarities of a target to some vectors, [len(number), d]; NaN elsewhere, and
+        where a vector is compared without the feature."""
         found = np.full((len(number), len(self.measures)), np.nan)
         for place in places:
             row = self._row(place, float(codes[place]))
@@ -91,4 +109,15 @@ def _weighted_mean(terms: Iterable[tuple[Any, Floats]], weight: Any, size: int) 
     for part, local in terms:
         total += part * local
     mean: Floats = total / weight
+    return mean
+
+
+def _mean_of_known(terms: Iterable[tuple[Any, Floats]], size: int) -> Floats:
+    """As `_weighted_mean`, where local similarities that are NaN do not count."""
+    total, weight = np.zeros(size), np.zeros(size)
+    for part, local in terms:
+        known = ~np.isnan(local)
+        total += np.where(known, part * local, 0.0)
+        weight += np.where(known, part, 0.0)
+    mean: Floats = total / np.where(weight > 0.0, weight, 1.0)
     return mean

@@ -4,8 +4,13 @@ from .explanation import explain as explain
 from .hidden_solutions import HiddenRates as HiddenRates
 from .hidden_solutions import HiddenSolutions as HiddenSolutions
 from .hidden_solutions import hidden_solutions_of as hidden_solutions_of
+from .intervals import Interval as Interval
+from .numbers import NumbersNear as NumbersNear
+from .numbers import number_policy as number_policy
+from .policies import ReusePolicy as ReusePolicy
+from .policies import reuse_policy as reuse_policy
+from .proposal import Numbers as Numbers
 from .proposal import Proposal as Proposal
-from .proposal import ReusePolicy as ReusePolicy
 from .proposal import reuse as reuse
 from .proposal import reuse_many as reuse_many
-from .proposal import reuse_policy as reuse_policy
+from .proposal import reuse_numbers as reuse_numbers

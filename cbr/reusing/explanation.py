@@ -7,15 +7,16 @@ whole, and as evidence against the proposal the nearest case with another soluti
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from cbr.case import Value
+from cbr.case import Solution, Value
 from cbr.retrieval.index.base import Reach
 from cbr.retrieval.ranking import TOLERANCE
 from cbr.retrieval.retrieved import Retrieved
 from cbr.reusing.hidden_solutions import HiddenSolutions
+from cbr.reusing.intervals import Interval
 from cbr.reusing.proposal import Proposal
 from cbr.spec import Spec
 from cbr.store.casebase import Casebase
@@ -29,9 +30,11 @@ _FEW = 6
 class Neighbour:
     """A retrieved vector: its cases by solution, and its similarity by feature.
 
-    `values` are the indexed features, `also` the other features of its first case, if they were
-    read. `local` is the similarity in each feature (None if the target does not give it),
-    `contribution` its part of the whole similarity; contributions sum to `similarity`.
+    `values` are the indexed features that it has, `also` the other features of its first case, if
+    they were read. `local` is the similarity in each feature (None if it is not compared: the
+    target does not give it, or the case lacks it and the rule is to ignore it), `contribution` its
+    part of the whole similarity; contributions sum to `similarity`. `numbers` are the solutions of
+    its cases where these are numbers; `cases` is empty then.
     """
 
     similarity: float
@@ -43,6 +46,7 @@ class Neighbour:
     also: dict[str, Value]
     local: dict[str, float | None]
     contribution: dict[str, float]
+    numbers: list[float] = field(default_factory=list)
 
     @property
     def is_alike(self) -> bool:
@@ -52,6 +56,9 @@ class Neighbour:
     @property
     def solutions(self) -> list[str]:
         """Its solutions as text, with the number of cases unless it is a single case."""
+        if self.numbers:
+            least, most = min(self.numbers), max(self.numbers)
+            return [f"{least:,.6g}" if least == most else f"{least:,.6g} to {most:,.6g}"]
         alone = sum(self.cases.values()) == 1
         return [name if alone else f"{count} {name}" for name, count in self.cases.items()]
 
@@ -63,7 +70,9 @@ class Explanation:
     `lacking` are allowed solutions that no case has, with their rates among all decisions.
     `decision` is the actual decision, if the target is one of the casebase. `fallback` is the
     threshold of the policy if no case exceeds it, so that the nearest were retrieved instead.
-    `allowed` are the solutions that could be proposed.
+    `allowed` are the solutions that could be proposed. `missing` is the rule for each feature that
+    cases of the stage lack. A number has an `interval`, unless too few cases are known, and a
+    `unit`; it has no probabilities.
     """
 
     stage: str
@@ -78,13 +87,20 @@ class Explanation:
     probabilities: dict[str, float]
     mean_outcome: dict[str, float | None]
     mean_value: dict[str, float | None]
-    solution: str
+    solution: Solution
     reason: str
     nearest_other: Neighbour | None
     lacking: dict[str, float]
     decision: Decision | None
     allowed: list[str]
     fallback: float | None = None
+    missing: dict[str, str] = field(default_factory=dict)
+    interval: Interval | None = None
+    unit: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        return not isinstance(self.solution, str)
 
     @property
     def alike(self) -> list[Neighbour]:
@@ -117,6 +133,7 @@ def explain(
     names = [feature.name for feature in case_type.indexed]
     specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
     solutions = case_type.solutions
+    gaps = [(bound.feature.name, bound.gaps) for bound in retriever.measures]
     return Explanation(
         stage=case_type.stage,
         target=dict(retrieved.target),
@@ -128,8 +145,8 @@ def explain(
         retrieved_vectors=len(retrieved.number),
         neighbours=_neighbours(retrieved, most, base),
         probabilities=dict(proposal.probabilities),
-        mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=True)),
-        mean_value=dict(zip(solutions, map(_known, retrieved.mean_value()), strict=True)),
+        mean_outcome=dict(zip(solutions, map(_known, retrieved.mean_outcome()), strict=False)),
+        mean_value=dict(zip(solutions, map(_known, retrieved.mean_value()), strict=False)),
         solution=proposal.solution,
         reason=proposal.reason,
         nearest_other=_nearest_other(retrieved, proposal, base),
@@ -137,6 +154,9 @@ def explain(
         decision=decision,
         allowed=list(proposal.allowed),
         fallback=_fallback(retrieved),
+        missing={name: each.rule for name, each in gaps if each is not None},
+        interval=proposal.interval,
+        unit="" if case_type.solution is None else case_type.solution.unit,
     )
 
 
@@ -163,26 +183,31 @@ def _neighbours(retrieved: Retrieved, most: int, base: Casebase | None) -> list[
     number = retrieved.number[:most]
     local = retrieved.retriever.local(retrieved.target, number)
     _, weights = retrieved.retriever.encode(retrieved.target)
-    parts = np.nan_to_num(local) * weights / weights.sum()
+    counted = (weights * ~np.isnan(local)).sum(axis=1)
+    parts = np.nan_to_num(local) * weights / np.where(counted > 0.0, counted, 1.0)[:, None]
+    solutions = case_type.solutions or [""]  # a number has no name
     found = []
     for place, vector in enumerate(number):
         total, known = vectors.outcome_sum[vector].sum(), vectors.outcome_count[vector].sum()
         values = zip(case_type.indexed, vectors.values[vector].tolist(), strict=True)
+        span = slice(vectors.start[vector], vectors.start[vector + 1])
+        numbers = None if vectors.case_numbers is None else vectors.case_numbers[span]
         found.append(
             Neighbour(
                 similarity=float(retrieved.similarity[place]),
                 share=float(retrieved.share[place]),
                 cases={
                     name: int(count)
-                    for name, count in zip(case_type.solutions, vectors.counts[vector], strict=True)
-                    if count
+                    for name, count in zip(solutions, vectors.counts[vector], strict=True)
+                    if count and name
                 },
                 case_ids=retrieved.case_ids(place).tolist(),
                 mean_outcome=float(total / known) if known else None,
-                values={feature.name: feature.decode(code) for feature, code in values},
+                values={f.name: f.decode(code) for f, code in values if not math.isnan(code)},
                 also=_also(base, retrieved, place),
                 local=dict(zip(names, map(_known, local[place]), strict=True)),
                 contribution=dict(zip(names, parts[place].tolist(), strict=True)),
+                numbers=[] if numbers is None else numbers.tolist(),
             )
         )
     return found
@@ -193,13 +218,16 @@ def _also(base: Casebase | None, retrieved: Retrieved, place: int) -> dict[str, 
     if base is None or not unindexed:
         return {}
     case = next(base.cases(retrieved.case_type.stage, retrieved.case_ids(place)[:1].tolist()))
-    return {name: case.values[name] for name in unindexed}
+    return {name: case.values[name] for name in unindexed if name in case.values}
 
 
 def _nearest_other(
     retrieved: Retrieved, proposal: Proposal, base: Casebase | None
 ) -> Neighbour | None:
-    """The nearest vector most of whose cases have another (allowed) solution."""
+    """The nearest vector most of whose cases have another (allowed) solution; of numbers, the
+    retrieved one that is furthest from the proposed number."""
+    if not isinstance(proposal.solution, str):
+        return _furthest(retrieved, proposal.solution, base)
     retriever, solutions = retrieved.retriever, retrieved.case_type.solutions
     allowed = np.array([name in proposal.allowed for name in solutions])
     allowed[solutions.index(proposal.solution)] = False
@@ -212,14 +240,19 @@ def _nearest_other(
             break
     else:
         return None
-    nearest = Retrieved(
-        retriever,
-        retrieved.target,
-        ranking.number[other[:1]],
-        ranking.similarity[other[:1]],
-        np.ones(1),
-    )
-    return _neighbours(nearest, 1, base)[0]
+    one = ranking.number[other[:1]], ranking.similarity[other[:1]], np.ones(1)
+    return _neighbours(Retrieved(retriever, retrieved.target, *one), 1, base)[0]
+
+
+def _furthest(retrieved: Retrieved, value: float, base: Casebase | None) -> Neighbour | None:
+    vectors = retrieved.vectors
+    assert vectors.case_numbers is not None
+    off = np.maximum.reduceat(np.abs(vectors.case_numbers - value), vectors.start[:-1])
+    at = [int(off[retrieved.number].argmax())]
+    if off[retrieved.number[at[0]]] <= 1e-9 * abs(value):
+        return None
+    one = retrieved.number[at], retrieved.similarity[at], np.ones(1)
+    return _neighbours(Retrieved(retrieved.retriever, retrieved.target, *one), 1, base)[0]
 
 
 def _known(number: float) -> float | None:

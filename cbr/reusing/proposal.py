@@ -6,51 +6,28 @@ not allowed and normalises the rest to probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from cbr.case import Solution
 from cbr.errors import BadValue, EmptyStage, NoSuchName, PluginFailure
 from cbr.plugging.plugins import Plugins, default_plugins
-from cbr.plugging.policy import Policy
-from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved
+from cbr.retrieval.index.base import NearestVectors
+from cbr.retrieval.retrieved import Evidence, EvidenceForMany, Retrieved, RetrievedMany
 from cbr.reusing.hidden_solutions import HiddenRates, HiddenSolutions
+from cbr.reusing.intervals import LEVEL, Interval, intervals
+from cbr.reusing.numbers import expected, near_numbers
+from cbr.reusing.policies import ReusePolicy, chosen_policy, reuse_policy
 from cbr.spec import Spec
 from cbr.store.definitions import possible_solutions
 from cbr.typing import Flags, Floats
 
-F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=Evidence)
 
 _NOTHING_ALLOWED = "no retrieved case has an allowed solution, so all are equally likely"
-
-
-@dataclass(frozen=True)
-class ReusePolicy(Policy):
-    """Turns retrieved cases into a score for each solution of the case type, [s].
-
-    Its argument is a `Retrieved`. A `batched` policy uses only attributes of `Evidence`, and so can
-    score many targets at once, [q, s]. A policy `by_value` is also applied where no retrieved case
-    has an allowed solution, if the value of an allowed one is known.
-    """
-
-    batched: bool = False
-    by_value: bool = False
-
-    kind: ClassVar[str] = "reuse policy"
-
-
-def reuse_policy(name: str, *, batched: bool = False, by_value: bool = False) -> Callable[[F], F]:
-    """Make ``f(retrieved, **parameters) -> scores`` a reuse policy of this name."""
-
-    def mark(function: F) -> F:
-        policy = ReusePolicy(name, function, batched=batched, by_value=by_value)
-        function.__cbr__ = policy  # type: ignore[attr-defined]
-        return function
-
-    return mark
 
 
 @reuse_policy("proportional", batched=True)
@@ -126,16 +103,20 @@ def _highest(scores: Floats) -> Floats:
 class Proposal:
     """The `probabilities` by solution, the most probable solution, and the reason in a sentence.
 
-    Of equally probable solutions, the one with the highest mean outcome is proposed.
+    Of equally probable solutions, the one with the highest mean outcome is proposed. A number has
+    no probabilities, but an `interval`, unless too few cases are known.
     """
 
     probabilities: Mapping[str, float]
-    solution: str
+    solution: Solution
     reason: str
     allowed: Collection[str]
+    interval: Interval | None = None
 
     def draw(self, rng: np.random.Generator) -> str:
         """A solution drawn by its probability."""
+        if not self.probabilities:
+            raise BadValue("a number has no probability, so none can be drawn")
         return str(rng.choice(list(self.probabilities), p=list(self.probabilities.values())))
 
 
@@ -150,19 +131,21 @@ def reuse(
     """Propose a solution from the retrieved cases: one of `allowed`, by default of those that are
     possible in the target's situation by its case type (`CaseType.possible`).
 
-    `lacking` are the stage's hidden solutions: they get their rate among all decisions.
+    `lacking` are the stage's hidden solutions: they get their rate among all decisions. Where
+    solutions are numbers, the proposal is a number with its interval.
     """
     case_type = retrieved.case_type
     spec = Spec.parse(policy or case_type.reuse)
     plugins = plugins or default_plugins()
-    chosen = plugins.get("reuse policy", spec.name).bind(spec)
+    chosen = chosen_policy(case_type, policy, plugins)
+    if chosen.numeric:
+        return _number(retrieved, chosen, allowed)
     if allowed is None:
         allowed = possible_solutions(case_type, retrieved.target, plugins)
     for name in allowed:
         if name not in case_type.solutions:
             raise NoSuchName("solution", name, case_type.solutions)
-    if not len(retrieved.number):
-        raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
+    _verify_some(retrieved)
     legal = np.array([name in allowed for name in case_type.solutions])
     if not legal.any():
         raise BadValue("no solution is allowed")
@@ -186,6 +169,63 @@ def reuse(
     shares = dict(zip(case_type.solutions, probability.tolist(), strict=True))
     may = tuple(name for name, good in zip(case_type.solutions, legal, strict=True) if good)
     return Proposal(shares, case_type.solutions[best], reason, may)
+
+
+def _verify_some(retrieved: Retrieved) -> None:
+    if not len(retrieved.number):
+        raise EmptyStage("no case was retrieved, so there is nothing to reuse; widen the retrieval")
+
+
+def _number(retrieved: Retrieved, policy: ReusePolicy, allowed: Collection[str] | None) -> Proposal:
+    """The number that a policy expects for one target, with its interval."""
+    if allowed:
+        raise BadValue("solutions are numbers, so none can be allowed by name")
+    _verify_some(retrieved)
+    mine = retrieved.retriever
+    codes, weights = mine.encode(retrieved.target)
+    size = np.array([0, len(retrieved.number)])
+    found = NearestVectors(size, retrieved.number, retrieved.similarity, retrieved.share)
+    near, _ = near_numbers(mine, codes[None], weights[None], found)
+    value = expected(policy, near)
+    low, high, cases = intervals(mine, policy, near, value, weights)
+    known = not np.isnan(low[0])
+    interval = Interval(float(low[0]), float(high[0]), LEVEL, cases) if known else None
+    least, most = near.number.min(), near.number.max()
+    many = f"{retrieved.cases:.4g} retrieved case" + ("" if retrieved.cases == 1 else "s")
+    reason = f"{policy.name} over {many}, from {least:.6g} to {most:.6g}"
+    if interval is None:
+        reason += "; too few cases are known for an interval"
+    return Proposal({}, float(value[0]), reason, (), interval)
+
+
+class Numbers(NamedTuple):
+    """The number expected for each target, and the ends of its interval, [q]: NaN where no case was
+    retrieved, or too few are known for intervals."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def reuse_numbers(
+    retrieved: RetrievedMany,
+    policy: str = "",
+    *,
+    level: float = LEVEL,
+    plugins: Plugins | None = None,
+) -> Numbers:
+    """The numbers expected for many targets, with intervals that hold the true number with the
+    probability `level`. For intervals targets are taken to lack features as cases do."""
+    if not 0.0 < level < 1.0:
+        raise BadValue(f"the level of intervals is {level}; it must be between 0 and 1")
+    chosen, mine = chosen_policy(retrieved.case_type, policy, plugins), retrieved.retriever
+    found = NearestVectors(retrieved.start, retrieved.number, retrieved.similarity, retrieved.share)
+    near, some = near_numbers(mine, retrieved.codes, retrieved.weights, found)
+    value = expected(chosen, near)
+    parts = np.full((3, len(retrieved)), np.nan)
+    low, high, _ = intervals(mine, chosen, near, value, mine.weights, level)
+    parts[:, some] = value, low, high
+    return Numbers(*parts)
 
 
 def _shown(
@@ -220,10 +260,12 @@ def reuse_many(
     """The probability of each solution for each target, [q, s]; `allowed` is [q, s] if given.
 
     `hidden` are the rates of hidden solutions in each situation. Where no retrieved case has an
-    allowed solution, all allowed solutions are equally likely.
+    allowed solution, all allowed solutions are equally likely. For numbers there is
+    `reuse_numbers`.
     """
-    spec = Spec.parse(policy or retrieved.case_type.reuse)
-    chosen = (plugins or default_plugins()).get("reuse policy", spec.name).bind(spec)
+    if retrieved.case_type.numeric:
+        raise BadValue(f"solutions of {retrieved.case_type.name!r} are numbers: reuse_numbers()")
+    chosen = chosen_policy(retrieved.case_type, policy, plugins)
     shape = (len(retrieved), len(retrieved.case_type.solutions))
     legal = np.ones(shape, bool) if allowed is None else np.broadcast_to(allowed, shape)
     if not legal.any(axis=1).all():

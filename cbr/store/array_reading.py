@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cbr.case import Feature
+from cbr.case import CaseType, Feature
 from cbr.checks import HIGHEST
 from cbr.errors import EmptyStage, NotACasebase, one_line
 from cbr.store import schema
@@ -39,9 +39,10 @@ def read_cases(base: Casebase, stage: str) -> Cases:
         )
     if not count:
         raise EmptyStage(f"stage {stage!r} of {base.path} has no cases; build some first")
-    ids, record, solution = (np.empty(count, np.int64) for _ in range(3))
+    ids, record, solution = (np.zeros(count, np.int64) for _ in range(3))
     outcome, values = np.empty(count), np.empty((count, len(names)), np.float32)
     codes = [_codes(feature) for feature in case_type.indexed]
+    numbers = np.empty(count) if case_type.numeric else None
     solutions = {name: code for code, name in enumerate(case_type.solutions)}
     query = f"SELECT id, record, solution, outcome, {listed(names)} FROM {table} ORDER BY id"
     at = 0
@@ -53,15 +54,17 @@ def read_cases(base: Casebase, stage: str) -> Cases:
             number, source, taken, earned, *columns = zip(*rows, strict=True)
             ids[part] = number
             record[part] = [-n if r is None else r for n, r in zip(number, source, strict=True)]
-            solution[part] = [solutions[name] for name in taken]
+            if numbers is None:
+                solution[part] = [solutions[name] for name in taken]
+            else:
+                numbers[part] = _known_numbers(taken)
             outcome[part] = _numbers(earned)
             for place, (code, column) in enumerate(zip(codes, columns, strict=True)):
                 values[part, place] = _coded(code, column)
-        if not np.isfinite(values).all():
-            raise ValueError("a number of a feature is missing, or too large")
+        _verify_numbers(case_type, values)
     # Adding 0 turns -0.0 into 0.0: equal values must be one vector.
     values += np.float32(0)
-    return Cases(case_type, base.digest(stage), values, solution, outcome, ids, record)
+    return Cases(case_type, base.digest(stage), values, solution, outcome, ids, record, numbers)
 
 
 def read_public(base: Casebase, stage: str) -> Cases:
@@ -95,6 +98,7 @@ def read_public(base: Casebase, stage: str) -> Cases:
             np.append(known.outcome, _numbers(earned)),
             np.append(known.ids, -1 - np.arange(len(rows))),
             np.append(known.record, record).astype(np.int64),
+            known.numbers,  # a type with numbers as solutions has no private features
         )
 
 
@@ -126,11 +130,30 @@ def _valid(base: Casebase, stage: str) -> Iterator[None]:
         ) from None
 
 
-def _codes(feature: Feature) -> dict[str, int]:
-    return {value: code for code, value in enumerate(feature.values)}
+def _known_numbers(column: Sequence[Any]) -> NDArray[np.float64]:
+    numbers = _numbers(column)
+    if np.isnan(numbers).any():
+        raise ValueError("a solution is missing")
+    return numbers
 
 
-def _coded(codes: dict[str, int], column: Sequence[Any]) -> Sequence[Any] | NDArray[np.float32]:
+def _verify_numbers(case_type: CaseType, values: NDArray[np.float32]) -> None:
+    """Raise if a value is infinite, or is missing from a feature that may not be missing."""
+    if np.isfinite(values).all():
+        return
+    may = np.array([bool(feature.missing) for feature in case_type.indexed])
+    if np.isinf(values).any() or np.isnan(values[:, ~may]).any():
+        raise ValueError("a number of a feature is missing, or too large")
+
+
+def _codes(feature: Feature) -> dict[str | None, float]:
+    gap: dict[str | None, float] = {None: np.nan} if feature.values and feature.missing else {}
+    return {value: float(code) for code, value in enumerate(feature.values)} | gap
+
+
+def _coded(
+    codes: dict[str | None, float], column: Sequence[Any]
+) -> Sequence[Any] | NDArray[np.float32]:
     """A column as numbers: the codes of a category's values, else the numbers themselves."""
     if codes:
         return [codes[value] for value in column]

@@ -1,7 +1,8 @@
 """A stage as arrays: each distinct feature vector once, with counts and outcomes of its cases.
 
 Cases that agree in every indexed feature are one vector with counts. Retrieval ranks vectors, so
-its cost depends on the number of distinct situations, not on the number of cases.
+its cost depends on the number of distinct situations, not on the number of cases. A missing value
+is NaN: it agrees with another missing value, and comes after all others in order.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ class Estimates(NamedTuple):
 class Vectors:
     """m distinct vectors of d indexed features, s solutions and n cases.
 
-    `values` float32 [m, d] (a category as its code), in lexicographic order, so a vector's number
-    does not depend on the order of the cases. `counts` [m, s] cases with each solution;
-    `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known. Cases of vector v
-    are ``case_ids[start[v]:start[v + 1]]``, with solution codes in `case_solutions` likewise.
+    `values` float32 [m, d] (a category as its code, a missing value as NaN), in lexicographic
+    order, so a vector's number does not depend on the order of the cases. `counts` [m, s] cases
+    with each solution; `outcome_sum`, `outcome_count` [m, s] over the cases whose outcome is known.
+    Cases of vector v are ``case_ids[start[v]:start[v + 1]]``, with solution codes in
+    `case_solutions` likewise. Where solutions are numbers, these are in `case_numbers` [n], and all
+    have the one code 0.
     `estimates` are over cases for which a solution's value was estimated, whether it was taken or
     not; None where there is no such case.
     `beside` is the file they were read from: an index may be saved beside it.
@@ -51,6 +54,7 @@ class Vectors:
     start: Ints
     beside: Path | None = None
     estimates: Estimates | None = None
+    case_numbers: Floats | None = None
 
     def with_values(self, case_ids: Ints, solution: Ints, value: Floats) -> Vectors:
         """These vectors with the estimated values of solutions in some cases."""
@@ -83,8 +87,9 @@ class Vectors:
 class Cases:
     """A stage case by case, from which `Vectors` are grouped.
 
-    `record` is the number of the record that a case came from; a case without one has a unique
-    number below 0.
+    `solution` is the code of each case's solution; where solutions are numbers, it is 0, and they
+    are in `numbers` [n]. `record` is the number of the record that a case came from; a case without
+    one has a unique number below 0.
     """
 
     case_type: CaseType
@@ -94,19 +99,21 @@ class Cases:
     outcome: Floats
     ids: Ints
     record: Ints
+    numbers: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, places: NDArray[np.generic]) -> Cases:
         """Some of the cases, by index or by a mask."""
-        parts = (self.values, self.solution, self.outcome, self.ids, self.record)
-        return Cases(self.case_type, "", *(part[places] for part in parts))
+        parts = (self.values, self.solution, self.outcome, self.ids, self.record, self.numbers)
+        some = (None if part is None else part[places] for part in parts)
+        return Cases(self.case_type, "", *some)  # type: ignore[arg-type]
 
     def vectors(self, beside: Path | None = None) -> Vectors:
         """The cases grouped by distinct vector."""
         rows = (self.values, self.solution, self.outcome, self.ids)
-        return group(self.case_type, self.digest, *rows, beside)
+        return group(self.case_type, self.digest, *rows, beside, self.numbers)
 
 
 def group(
@@ -117,17 +124,22 @@ def group(
     outcome: Floats,
     case_ids: Ints,
     beside: Path | None = None,
+    numbers: Floats | None = None,
 ) -> Vectors:
-    """Vectors of n cases: `values` [n, d], `solution` codes [n], `outcome` [n] (NaN unknown)."""
+    """Vectors of n cases: `values` [n, d] (NaN missing), `solution` codes [n], `outcome` [n] (NaN
+    unknown), and where solutions are numbers `numbers` [n]."""
     # One lexicographic sort by all columns, ties by case id, then cut where a row changes.
     order = np.lexsort((case_ids, *values.T[::-1]))
     values, solution = values[order], solution[order]
     outcome, case_ids = outcome[order], case_ids[order]
     new = np.ones(len(values), bool)
-    new[1:] = (values[1:] != values[:-1]).any(axis=1)
+    differ = values[1:] != values[:-1]
+    if (gaps := np.isnan(values)).any():
+        differ &= ~(gaps[1:] & gaps[:-1])
+    new[1:] = differ.any(axis=1)
     first = np.flatnonzero(new)
     vector = np.cumsum(new) - 1
-    shape = (len(first), len(case_type.solutions))
+    shape = (len(first), len(case_type.solutions) or 1)
     cell = vector * shape[1] + solution
     known = ~np.isnan(outcome)
 
@@ -145,4 +157,5 @@ def group(
         case_solutions=frozen(solution),
         start=frozen(np.append(first, len(values)).astype(np.int64)),
         beside=beside,
+        case_numbers=None if numbers is None else frozen(numbers[order]),
     )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from cbr.case import Case, CaseType, Value
+from cbr.case import Case, CaseType, Solution, Value
 from cbr.checks import HIGHEST, shown
 from cbr.errors import (
     AlreadyThere,
@@ -53,7 +53,7 @@ from cbr.typing import Ints
 
 #: The most characters of records that are read at a time.
 _MOST_CHARACTERS = 1 << 26
-Columns = Mapping[str, Sequence[Value] | NDArray[np.generic]]
+Columns = Mapping[str, Sequence[Value | None] | NDArray[np.generic]]
 
 
 class Casebase:
@@ -217,7 +217,9 @@ class Casebase:
         return int(self.db.table("stages").get(self.stage(stage))["cases"])
 
     def solutions(self, stage: str) -> dict[str, int]:
-        """How many cases have each solution."""
+        """How many cases have each solution; nothing where solutions are numbers."""
+        if self.case_type(stage).numeric:
+            return {}
         found = dict.fromkeys(self.case_type(stage).solutions, 0)
         table = quoted(schema.case_table(stage))
         query = f"SELECT solution, COUNT(*) FROM {table} GROUP BY solution"
@@ -234,6 +236,28 @@ class Casebase:
                 "`cbr check` lists what is wrong"
             )
 
+    def spread(self, stage: str) -> dict[str, float | None]:
+        """The least, mean and greatest solution of a stage whose solutions are numbers."""
+        table = quoted(schema.case_table(stage))
+        query = f"SELECT MIN(solution), AVG(solution), MAX(solution) FROM {table}"
+        return dict(zip(("least", "mean", "most"), self.db.execute(query).fetchone(), strict=True))
+
+    def column(self, stage: str, name: str) -> list[Value | None]:
+        """The values of a feature, indexed or not, in order of the cases' numbers."""
+        feature = self.case_type(stage).feature(name)
+        table = quoted(schema.case_table(stage))
+        query = f"SELECT {quoted(feature.name)} FROM {table} ORDER BY id"
+        return [row[0] for row in self.db.execute(query)]
+
+    def lacking(self, stage: str) -> dict[str, int]:
+        """How many cases lack each feature that may be missing."""
+        names = [feature.name for feature in self.case_type(stage).features if feature.missing]
+        if not names:
+            return {}
+        known = ", ".join(f"COUNT(*) - COUNT({quoted(name)})" for name in names)
+        query = f"SELECT {known} FROM {quoted(schema.case_table(stage))}"
+        return dict(zip(names, self.db.execute(query).fetchone(), strict=True))
+
     def has_solution(self, stage: str, solution: str) -> bool:
         """Whether a case has this solution; fast if many have."""
         query = f"SELECT 1 FROM {quoted(schema.case_table(stage))} WHERE solution = ? LIMIT 1"
@@ -244,7 +268,8 @@ class Casebase:
         return str(self.db.table("stages").get(self.stage(stage))["digest"])
 
     def cases(self, stage: str, ids: Sequence[int] | None = None) -> Iterator[Case]:
-        """Cases in order of their numbers: all, or those in `ids`."""
+        """Cases in order of their numbers: all, or those in `ids`. A missing value is left out of
+        `Case.values`."""
         case_type = self.case_type(stage)
         names = _names(case_type)
         query = (
@@ -254,7 +279,9 @@ class Casebase:
             for number, solution, outcome, *values in self.db.execute(
                 f"{query}{where} ORDER BY id"
             ):
-                yield Case(dict(zip(names, values, strict=True)), solution, outcome, number)
+                known = zip(names, values, strict=True)
+                given = {name: value for name, value in known if value is not None}
+                yield Case(given, solution, outcome, number)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -286,7 +313,8 @@ class Casebase:
         def read() -> Vectors:
             return self.with_values(self.read_cases(stage).vectors(self.path))
 
-        if not mapped.shared or self.writable or not self.count(stage):
+        count = self.count(stage)
+        if self.writable or not count or not (mapped.shared or count >= mapped.MANY):
             return read()
         case_type = self.case_type(stage)
         return mapped.mapped(self.path, self.digest(stage), self.write_version, case_type, read)
@@ -388,13 +416,14 @@ class Casebase:
         self,
         stage: str,
         features: Columns,
-        solution: Sequence[str],
+        solution: Sequence[Solution],
         outcome: Iterable[float | None],
         record: Iterable[int | None],
         step: Iterable[int],
         hashes: int | None = None,
     ) -> None:
-        """Add cases given in columns, inside a transaction; `hashes` is their sum, if known."""
+        """Add cases given in columns, inside a transaction; `hashes` is their sum, if known. None
+        or NaN is a missing value."""
         case_type = self.case_type(stage)
         table = schema.case_table(stage)
         columns = self.insert_cases(case_type, table, features, solution, outcome, record, step)
@@ -407,7 +436,7 @@ class Casebase:
         case_type: CaseType,
         table: str,
         features: Columns,
-        solution: Sequence[str],
+        solution: Sequence[Solution],
         outcome: Iterable[float | None],
         record: Iterable[int | None],
         step: Iterable[int],
@@ -417,6 +446,8 @@ class Casebase:
         self.verify_writing()
         columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
         earned = outcomes(outcome)
+        if case_type.solution is not None:
+            solution = [case_type.solution.read(number) for number in solution]
         names = ["record", "step", *_names(case_type), "solution", "outcome"]
         given: list[Iterable[Any]] = [record, step, *columns, solution, earned]
         if ids is not None:
@@ -462,6 +493,8 @@ class Casebase:
     ) -> None:
         """Store the estimated values of a solution in some cases, inside a transaction."""
         self.verify_writing()
+        if self.case_type(stage).numeric:
+            raise BadValue(f"solutions of stage {stage!r} are numbers, which have no values")
         if solution not in self.case_type(stage).solutions:
             raise NoSuchName("solution", solution, self.case_type(stage).solutions)
         for number, worth in zip(ids, value, strict=True):
@@ -617,7 +650,9 @@ class Casebase:
         gone = list(self.cases(stage, ids))
         if len(gone) != len(set(ids)):
             raise BadValue(f"stage {stage!r} has no case {min(set(ids) - {c.id for c in gone})}")
-        columns = [[case.values[name] for case in gone] for name in _names(case_type)]
+        columns: list[Sequence[Any]] = [
+            [case.values.get(name) for case in gone] for name in _names(case_type)
+        ]
         columns.append([case.solution for case in gone])
         self.db.conn.executemany(
             f"DELETE FROM {quoted(schema.case_table(stage))} WHERE id = ?", ([i] for i in ids)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cbr.case import CaseType, Value
 from cbr.checks import HIGHEST
 from cbr.errors import BadValue
+from cbr.typing import Flags
 
 
 def outcomes(column: Iterable[float | None]) -> Iterable[float | None]:
@@ -37,20 +38,31 @@ def _earned(outcome: Any) -> float | None:
 
 
 def cells_of(
-    case_type: CaseType, name: str, column: Sequence[Value] | NDArray[np.generic]
+    case_type: CaseType, name: str, column: Sequence[Value | None] | NDArray[np.generic]
 ) -> list[Any]:
-    """A column as values for SQLite: numbers rounded to the float32 that retrieval compares."""
-    if case_type.feature(name).is_number:
-        numbers: list[Any] = (np.asarray(column, np.float32) + np.float32(0)).tolist()
-        return numbers
+    """A column as values for SQLite: numbers rounded to the float32 that retrieval compares, None
+    where a feature that may be missing is."""
+    feature = case_type.feature(name)
+    if feature.is_number:
+        numbers = np.asarray(column, np.float32) + np.float32(0)
+        return _with_gaps(numbers, np.isnan(numbers)) if feature.missing else numbers.tolist()
     texts = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return texts if set(map(type, texts)) <= {str} else [str(cell) for cell in texts]
+    if set(map(type, texts)) <= {str}:
+        return texts
+    may = bool(feature.missing)
+    return [None if may and feature.lacks(cell) else str(cell) for cell in texts]
 
 
 def open_cells(case_type: CaseType, name: str, column: Any) -> list[Any]:
     """As `cells_of`, with None for an unknown number."""
-    cells = cells_of(case_type, name, column)
-    if case_type.feature(name).is_number:
-        for place in np.flatnonzero(~np.isfinite(np.asarray(column, np.float32))).tolist():
-            cells[place] = None
+    if not case_type.feature(name).is_number:
+        return cells_of(case_type, name, column)
+    numbers = np.asarray(column, np.float32) + np.float32(0)
+    return _with_gaps(numbers, ~np.isfinite(numbers))
+
+
+def _with_gaps(numbers: NDArray[np.float32], gaps: Flags) -> list[Any]:
+    cells: list[Any] = numbers.tolist()
+    for place in np.flatnonzero(gaps).tolist():
+        cells[place] = None
     return cells

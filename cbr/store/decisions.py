@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cbr.case import CaseType, Value
+from cbr.case import CaseType, Solution, Value
 from cbr.errors import BadValue, EmptyStage
 from cbr.store import schema
 from cbr.store.arrays import Vectors
@@ -30,7 +30,7 @@ class Decision:
     stage: str
     known: bool
     values: dict[str, Value]
-    solution: str
+    solution: Solution
     outcome: float | None
 
 

@@ -91,7 +91,7 @@ def other_solutions(base: Casebase, plugins: Plugins) -> str:
     an empty text. Such a casebase can be queried by its own definitions, which it stores."""
     known: dict[str, CaseType] = plugins.named("case type")
     for stored in base.case_types:
-        if stored.name in known and known[stored.name].solutions != stored.solutions:
+        if stored.name in known and known[stored.name].solved_otherwise(stored):
             return (
                 f"{base.path} was built with other solutions than {stored.name!r} has now; "
                 f"`cbr rebuild {base.path}` computes them again from its {base.records}"
@@ -112,8 +112,8 @@ def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str
     range and meaning, which retrieval reads from the casebase.
     """
     serious, slight = [], []
-    if list(stored.solutions) != list(wanted.solutions):
-        serious.append(f"solutions {', '.join(stored.solutions)}")
+    if stored.solved_otherwise(wanted):
+        serious.append(f"solutions {', '.join(stored.solutions) or 'that are numbers'}")
     names = [f.name for f in stored.features]
     others = [f.name for f in wanted.features]
     for name in names:
@@ -131,6 +131,8 @@ def differences(stored: CaseType, wanted: CaseType) -> tuple[list[str], list[str
                 feature.indexed,
             ):
                 serious.append(f"feature {feature.name!r} of another kind")
+            elif feature.missing and not old.missing:
+                serious.append(f"feature {feature.name!r}, which may not be missing in it")
             elif old != feature:
                 slight.append(f"feature {feature.name!r} of {stored.name!r}")
     return serious, slight

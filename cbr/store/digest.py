@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from cbr.case import CaseType, Value
+from cbr.missing import is_nothing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,19 +42,19 @@ def sum_of_rows(
     """Sum of the row hashes of cases given in columns: every feature in order, then the solution.
 
     Numbers are hashed as the float32 that retrieval compares, so a row has the same hash before it
-    is written and after it is read. A row's hash is two words of 64 bits, into which its cells are
-    mixed one after the other.
+    is written and after it is read; a number that is the solution as float64. A missing value
+    (None or NaN) has words of its own, which no value has. A row's hash is two words of 64 bits,
+    into which its cells are mixed one after the other.
     """
     import numpy as np
 
     salt = "\x1f".join([case_type.stage, *(f.name for f in case_type.features)])
-    is_number = [feature.is_number for feature in case_type.features] + [False]
+    is_number = [feature.is_number for feature in case_type.features] + [case_type.numeric]
     high, low = (np.full(len(columns[-1]), word, np.uint64) for word in _words(salt))
-    for column, number in zip(columns, is_number, strict=True):
+    for place, (column, number) in enumerate(zip(columns, is_number, strict=True)):
         if number:
-            # Adding 0 turns -0.0 into 0.0: equal values must have the same hash.
-            bits = (np.asarray(column, "<f4") + np.float32(0)).view("<u4").astype(np.uint64)
-            cells = np.stack([bits, bits])
+            last = place == len(is_number) - 1
+            cells = _words_of_numbers(np.asarray(column, "<f8" if last else "<f4"))
         else:
             cells = _words_of(column)
         high = _mixed(high + cells[0])
@@ -69,13 +70,27 @@ def _words(text: str) -> tuple[int, int]:
     return int.from_bytes(mark[:8], "little"), int.from_bytes(mark[8:], "little")
 
 
+def _words_of_numbers(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """The words [2, n] of n numbers: the bits of each, twice."""
+    import numpy as np
+
+    # Adding 0 turns -0.0 into 0.0: equal values must have the same hash.
+    there = numbers + numbers.dtype.type(0)
+    bits = there.view(f"<u{there.itemsize}").astype(np.uint64)
+    bits[np.isnan(there)] = _MISSING[0]
+    return np.stack([bits, bits])
+
+
 def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint64]:
     """The words [2, n] of n texts."""
     import numpy as np
 
     texts: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     if set(map(type, texts)) - {str}:
-        texts = [str(cell) for cell in texts]
+        words = _words_of([str(cell) for cell in texts])
+        absent = [place for place, cell in enumerate(texts) if is_nothing(cell)]
+        words[:, absent] = np.array(_MISSING, np.uint64)[:, None]
+        return words
     if max(map(len, texts), default=0) < 16:
         with suppress(UnicodeEncodeError):
             # Short ASCII texts as they are in memory: the same words as `_words` returns.
@@ -87,6 +102,8 @@ def _words_of(column: Sequence[Value] | NDArray[np.generic]) -> NDArray[np.uint6
 
 
 _STEP = 0x9E3779B97F4A7C15
+#: The words of a missing value. UTF-8 has no such byte, and no number has such bits.
+_MISSING = ((1 << 64) - 1, (1 << 64) - 1)
 
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -5,7 +5,8 @@ stages          a row per stage: its case type as JSON, number of cases, digest
 sources         a row per file (or other origin) that records came from
 <record>s       the records themselves in a compact form (rows, hands ...)
 skipped         records that could not be used, with source, line and reason
-cases_<stage>   the cases: features, solution, outcome, and the record and step they came from
+cases_<stage>   the cases: features (NULL where a feature that may be missing is), solution,
+                outcome, and the record and step they came from
 solution_values estimated values of solutions in cases; only if there are any
 learned         arrays that a plugin learned from the cases; only if there are any
 hidden          decisions whose private features are unknown, with their public features; only if
@@ -95,9 +96,13 @@ def layout(case_types: Sequence[CaseType]) -> dict[str, dict[str, str]]:
     }
     made = {"solution": "text", "outcome": "real null"}
     for case_type in case_types:
-        kinds = {f.name: "real" if f.is_number else "text" for f in case_type.features}
+        kinds = {
+            f.name: ("real" if f.is_number else "text") + " null" * bool(f.missing)
+            for f in case_type.features
+        }
         place = {"id": number, "record": "integer null", "step": number}
-        tables[case_table(case_type.stage)] = place | kinds | made
+        solved = {"solution": "real"} if case_type.numeric else {}
+        tables[case_table(case_type.stage)] = place | kinds | made | solved
     if has_hidden(case_types):
         seen = public_features(case_types).values()
         kinds = {f.name: "real null" if f.is_number else "text null" for f in seen}
@@ -178,10 +183,10 @@ def create_cases(db: Database, case_type: CaseType, table: str) -> None:
     """Create the empty table of one stage, under the name given."""
     columns: dict[str, type] = {"id": int, "record": int, "step": int}
     columns |= {f.name: float if f.is_number else str for f in case_type.features}
-    columns |= {"solution": str, "outcome": float}
+    columns |= {"solution": float if case_type.numeric else str, "outcome": float}
     db.table(table).create(
         columns,
         pk="id",
-        not_null={f.name for f in case_type.features} | {"solution"},
+        not_null={f.name for f in case_type.features if not f.missing} | {"solution"},
         foreign_keys=[("record", case_type.record + "s", "id")],
     )

@@ -1,14 +1,18 @@
 """Arrays of a casebase as memory-mapped files that several processes share.
 
-They are in the user's cache folder (`cbr.store.cache`), in a folder for each state of a casebase.
-The first process that reads this state writes them, and removes those of former states.
+Worker processes map them, and every process those of a large stage, which would take seconds to
+read row by row. They are in the user's cache folder (`cbr.store.cache`), in a folder for each state
+of a casebase. The first process that reads this state writes them, and removes those of former
+states. Arrays that are not as they were written are read and written again.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import mmap
 import shutil
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +23,11 @@ from cbr.case import CaseType
 from cbr.store import cache
 from cbr.store.arrays import Estimates, Vectors
 
-#: Whether this process maps arrays: workers do, and processes that play contests as workers do.
+#: Whether this process maps all arrays: workers do, and processes that play contests as workers do.
 shared = False
+#: From so many cases on every process maps the arrays of a stage, since reading them row by row
+#: takes seconds.
+MANY = 50_000
 
 
 def share() -> None:
@@ -42,16 +49,20 @@ def mapped(
         told += _FIELDS
         of_file = cache.cache_folder() / "casebases" / _mark(str(path.resolve()))
         entry = of_file / f"{stage}-{_mark(str(told))}"
+        if entry.is_dir() and not _is_whole(entry):
+            cache.remove(entry)
         if not entry.is_dir():
             vectors = read()
             if not _keep(vectors, entry, path.resolve()):
                 return vectors
         cache.use(entry)
         return _load(entry, case_type, digest, path)
-    except (OSError, ValueError, TypeError):  # no room, no permission, cleared away, or damaged
+    except (OSError, ValueError, TypeError):  # no room, no permission, or cleared away
         return read() if vectors is None else vectors
 
 
+#: The file of an entry with the checksums of its arrays.
+_SUMS = "checksums"
 #: The cached fields, part of the folder's name: another version of `Vectors` has other fields.
 _FIELDS = [field.name for field in dataclasses.fields(Vectors)]
 
@@ -65,16 +76,39 @@ def _keep(vectors: Vectors, entry: Path, casebase: Path) -> bool:
     arrays = _arrays(vectors)
     # numpy writes a head before each array, of 128 bytes unless its shape has very many numbers.
     size = sum(array.nbytes + 128 for array in arrays.values())
+    size += sum(len(_sum_line(f"{name}.npy", 0)) for name in arrays)
     part = cache.keep(entry, casebase, size)
     if part is None:
         return False
     try:
         for name, array in arrays.items():
             np.save(part / f"{name}.npy", array)
+        part.joinpath(_SUMS).write_bytes(_sums(part))
         cache.appear(part, entry)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return True
+
+
+def _sums(folder: Path) -> bytes:
+    """A line with the checksum of each array's file."""
+    found = []
+    for file in sorted(folder.glob("*.npy")):
+        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            found.append(_sum_line(file.name, zlib.crc32(m)))
+    return b"".join(found)
+
+
+def _sum_line(name: str, checksum: int) -> bytes:
+    return f"{checksum:08x} {name}\n".encode()
+
+
+def _is_whole(entry: Path) -> bool:
+    """Whether the arrays are as they were written: a machine that stops may lose what was."""
+    try:
+        return entry.joinpath(_SUMS).read_bytes() == _sums(entry)
+    except (OSError, ValueError):
+        return False
 
 
 def _arrays(vectors: Vectors) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from cbr.errors import BadValue
 from cbr.retrieval.index.base import NearestVectors, Reach
 from cbr.retrieval.ranking import millionths
 from cbr.retrieval.retriever import Retriever
@@ -46,6 +47,11 @@ class Neighbours:
         progress: Progress | None = None,
     ) -> None:
         vectors = retriever.vectors
+        if vectors.case_numbers is not None:
+            raise BadValue(
+                f"solutions of stage {vectors.case_type.stage!r} are numbers; refinement and "
+                "competence ask whether cases have the same class"
+            )
         self.retriever, self.vectors, self.k = retriever, vectors, k
         self.solution = vectors.case_solutions
         self.vector = np.repeat(np.arange(len(vectors)), vectors.cases)

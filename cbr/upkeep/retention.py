@@ -55,13 +55,17 @@ def retain(
 ) -> int | None:
     """Add the case if the rule keeps it; returns its number, or None.
 
-    The case must give every indexed feature. `record` and `step` identify its record in the
-    casebase, if it has one; `cbr rebuild` computes features of other cases from those they have.
+    The case must give every indexed feature that may not be missing. `record` and `step` identify
+    its record in the casebase, if it has one; `cbr rebuild` computes features of other cases from
+    those they have.
     """
     case_type, case = base.case_type(stage), revision.case
-    missing = [f.name for f in case_type.indexed if f.name not in case.values]
-    if missing:
-        raise BadValue(f"a case to retain needs every indexed feature; {missing[0]!r} is missing")
+    needed = [f.name for f in case_type.indexed if not f.missing and f.name not in case.values]
+    if needed:
+        raise BadValue(
+            f"a case to retain needs every indexed feature that may not be missing; {needed[0]!r} "
+            "is missing"
+        )
     if not can_retain(revision, rule):
         return None
     values = {f.name: case.values.get(f.name, _nothing(f)) for f in case_type.features}
@@ -71,6 +75,9 @@ def retain(
         return int(base.db.execute("SELECT last_insert_rowid()").fetchone()[0])
 
 
-def _nothing(feature: Feature) -> Value:
-    """The placeholder for an unindexed feature that was not given."""
+def _nothing(feature: Feature) -> Value | None:
+    """What is stored for a feature that was not given: nothing if it may be missing, else a
+    placeholder."""
+    if feature.missing:
+        return None
     return feature.range[0] if feature.range else feature.values[0] if feature.values else ""

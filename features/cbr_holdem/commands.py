@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -33,8 +29,6 @@ _Strength = Annotated[
 ]
 _Workers = Annotated[int, typer.Option(min=1, help="Processes to compute with.")]
 _Force = Annotated[bool, typer.Option("--force", help="Build the table even if it exists.")]
-
-_COMPILING = "compiling the hold'em kernel for this machine, once; this takes up to 20 s"
 
 
 def add(app: typer.Typer) -> None:
@@ -73,16 +67,11 @@ def odds(
     if strength:
         _verify_one_position(hands[0], board)
     asked = question(hands, board, opponents=rivals, error=error)
-    helper = _compile_strength() if strength else None
-    with waiting(_COMPILING):
-        warm_up()
+    warm_up()
     with waiting("computing the odds; where deals are sampled, a larger --error is faster"):
         players = asked.odds(seed)
     found = dataclasses.asdict(players[0])
     if strength:
-        if helper is not None:
-            with waiting(_COMPILING):
-                helper.wait(120)
         found |= _strength(hands[0], board, rivals + len(hands) - 1)
     if json:
         emit(found | {"players": [dataclasses.asdict(player) for player in players]})
@@ -106,19 +95,6 @@ def odds(
         _show_strength(found, rivals + len(hands) - 1)
 
 
-def _compile_strength() -> subprocess.Popen[bytes] | None:
-    """On first use, compile the hand-strength kernel in another process meanwhile."""
-    from importlib.util import find_spec
-
-    spec = find_spec("cbr_holdem.strength.kernel")
-    folder = os.environ.get("NUMBA_CACHE_DIR")
-    place = Path(folder) if folder else Path(str(spec and spec.origin)).parent
-    if next(place.rglob("kernel.count_later-*.nbi"), None) is not None:
-        return None
-    script = "from cbr_holdem.strength import strength_of; strength_of('AhKs', 'QsJs2d')"
-    return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-
-
 def _verify_one_position(hand: str, board: str) -> None:
     """Check, before anything is computed, that --strength has a single hand and a board."""
     from cbr.errors import BadValue
@@ -133,8 +109,7 @@ def _verify_one_position(hand: str, board: str) -> None:
 def _strength(hand: str, board: str, opponents: int) -> dict[str, float | None]:
     from cbr_holdem.strength.hand_strength import strength_of
 
-    with waiting(_COMPILING):
-        found = strength_of(hand, board)
+    found = strength_of(hand, board)
     values = {"ihs": found.ihs(opponents), "ehs": found.ehs(opponents)}
     values |= {n: getattr(found, n) for n in ("ppot", "npot", "ppot1", "npot1", "e_hs", "e_hs2")}
     return {name: None if math.isnan(value) else value for name, value in values.items()}

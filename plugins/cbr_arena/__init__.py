@@ -34,13 +34,14 @@ The fast form takes a batch of decisions and returns as many actions: see `Bot`.
     records      hands of a match as texts; `logs` writes them to files
     acpc/        the protocol of the Annual Computer Poker Competition
     commands     `cbr match` and `cbr bots`; `ask_command` is `cbr ask`
+    testing      a check for authors of bots; `starter` is one to begin with
 
 Every command loads this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import lazy_loader
@@ -61,6 +62,13 @@ def cbr_add_hooks(manager: pluggy.PluginManager) -> Iterable[str]:
 
     manager.add_hookspecs(hookspecs)
     return ["bot", "watcher"]
+
+
+@hook
+def cbr_starters() -> Mapping[str, tuple[str, str]]:
+    from cbr_arena.starter import STARTER, TEST
+
+    return {"bot": (STARTER, TEST)}
 
 
 @hook

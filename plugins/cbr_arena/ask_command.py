@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli import Json, console, emit, lines, printable, waiting
+from cbr.cli import Json, console, emit, lines, printable
 
 if TYPE_CHECKING:
     from cbr.typing import Ints
@@ -77,17 +77,16 @@ def ask(
         raise BadValue(f"--plot draws one hand, and {_shown(hand)} has {len(hands)}")
     games = dict.fromkeys(one.table.game.betting for one in hands)
     bots = {betting: build(bot, betting) for betting in games}
-    with waiting():
-        for number, one in enumerate(hands):
-            asked = bots[one.table.game.betting]
-            verify_fits(asked, one.table.seats)
-            advice = advise(asked, one.table, seed, draws)
-            if json:
-                emit(_document(one, advice), line=True)
-            else:
-                if number:
-                    lines("")
-                _show(bot, one, advice)
+    for number, one in enumerate(hands):
+        asked = bots[one.table.game.betting]
+        verify_fits(asked, one.table.seats)
+        advice = advise(asked, one.table, seed, draws)
+        if json:
+            emit(_document(one, advice), line=True)
+        else:
+            if number:
+                lines("")
+            _show(bot, one, advice)
     if plot is not None:
         _draw(bot, one, advice, plot)
         if not json:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cbr import BadValue
 from cbr.jit import njit
+from cbr.marks import mark
 from cbr.plugging import guarded
 from cbr.spec import Spec, settle
 from cbr_arena.chance import Chance
@@ -253,7 +254,7 @@ def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[
     ("r", 40) for a raise to 40; or probabilities, {"c": 0.7, "r": 0.3}. If it takes situations,
     memory and chance, it is a `Bot`."""
 
-    def mark(made: C) -> C:
+    def make(made: Any) -> BotKind:
         wanted = list(inspect.signature(made.act).parameters)
         if len(wanted) not in {2, 4}:
             raise BadValue(
@@ -261,7 +262,6 @@ def bot(name: str, *, games: Sequence[str] = GAMES, help: str = "") -> Callable[
             )
         plays = (games,) if isinstance(games, str) else tuple(games)
         summary = help or inspect.cleandoc(made.__doc__ or "").partition("\n")[0]
-        made.__cbr__ = BotKind(name, made, summary, plays, len(wanted) == 2)
-        return made
+        return BotKind(name, made, summary, plays, len(wanted) == 2)
 
-    return mark
+    return mark(make)

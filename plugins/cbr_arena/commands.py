@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli import Json, cell, emit, lines, progress, table, waiting
+from cbr.cli import Json, cell, emit, lines, progress, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,6 @@ def match(
     names = [known_as(one) for one_match in matches for one in one_match.players]
     known = file.recall(game, names) if file else None
     with (
-        waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
         progress("playing", "hands") as tell,
     ):

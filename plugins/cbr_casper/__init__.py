@@ -19,7 +19,7 @@ imports nothing heavy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from cbr import Arena, Casebase, ExtraFeature
     from cbr.evolve import Plan
-    from cbr.reusing import ReusePolicy
     from cbr_arena import BotKind
     from cbr_opponents import PlayerModelKind
 
@@ -70,10 +69,10 @@ def cbr_features() -> Iterable[ExtraFeature]:
 
 
 @hook
-def cbr_reuse_policies() -> Iterable[ReusePolicy]:
+def cbr_reuse_policies() -> Iterable[Any]:
     from cbr_casper.values.value_reuse import worth
 
-    return [worth.__cbr__]  # type: ignore[attr-defined]
+    return [worth]
 
 
 @hook

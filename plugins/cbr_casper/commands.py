@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cbr.cli import File, Json, emit, note, progress, table, waiting
+from cbr.cli import File, Json, emit, note, progress, table
 
 _Cases = Annotated[
     int, typer.Option(min=0, help="Cases of each street that have labels afterwards; 0: all.")
@@ -71,7 +71,6 @@ def label(
         label_file.verify_can_save(save)
     with (
         Casebase.open(file, write=True) as base,
-        waiting("compiling what is needed, once on a machine; that takes up to a minute", 6.0),
         executor(workers, dask) as pool,
     ):
         if load:

@@ -7,8 +7,8 @@
 
 `hdb` has a line for each hand, `hroster` its players, and `pdb.NAME` what a player did in each of
 his hands; the timestamp joins them. Bet amounts are not logged, so only fixed limit can be read,
-where the stakes follow from the channel. A hand whose lines are missing, truncated or inconsistent
-is skipped.
+where the stakes follow from the channel, from `--stakes`, or from what big blinds lost who folded
+at once. A hand whose lines are missing, truncated or inconsistent is skipped.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice, zip_longest
 from operator import sub
 from pathlib import Path
 from typing import Any
 
-from cbr import BadValue, CaseSource, Raw, Skipped
+from cbr import BadValue, BuildOption, CaseSource, Raw, Skipped
 from cbr.files import BROKEN, lines_of, open_bytes, plain_name
 from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, game_text
 from cbr_logs.domains import DOMAINS, domain_of
-from cbr_logs.irc_files import LONGEST, file_in
+from cbr_logs.irc_files import LONGEST, UNSHOWN, file_in
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class _Channel:
     one_blind: bytes
 
 
+@cache
 def _limit(small_bet: int) -> _Channel:
     """A limit game with blinds of half a small bet and one small bet. It has no cap, because the
     logs have raises beyond any cap."""
@@ -48,11 +49,21 @@ def _limit(small_bet: int) -> _Channel:
     return _Channel(game.encode(), blinds, b"%d,%d" % blinds, b"%d,0" % small_bet)
 
 
-_GAMES = {
-    **dict.fromkeys(("holdem", "holdemii", "holdem1", "botsonly", "h1-nobots"), _limit(10)),
-    "holdem2": _limit(20),
-    "holdem3": _limit(50),
+#: Small bets of the channels with fixed limit.
+_SMALL_BETS = {
+    **dict.fromkeys(("holdem", "holdemii", "holdem1", "botsonly", "h1-nobots"), 10),
+    "holdem2": 20,
+    "holdem3": 50,
 }
+#: What the other channels of the database played.
+_OTHERS = {
+    "nolimit": "no-limit hold'em",
+    "holdempot": "pot-limit hold'em",
+    "tourney": "tournaments of no-limit hold'em",
+    **dict.fromkeys(("7stud", "7studhi"), "seven-card stud"),
+    **dict.fromkeys(("omaha", "omahapl"), "Omaha"),
+}
+_STAKES = re.compile(r"(\d{1,9})/(\d{1,9})")
 _HDB = re.compile(rb"^[ \t]*\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+[ \t]+\d+/\d+[ \t]", re.MULTILINE)
 _CARDS = frozenset(f"{rank}{suit}".encode() for rank in "23456789TJQKA" for suit in "cdhs")
 #: Lines of hdb that are joined with the other files in one step.
@@ -66,14 +77,13 @@ _POSITIONS = {
 #: Possible numbers of fields in a line of hdb: eight, and the cards of the board.
 _DEALT = frozenset(8 + cards for cards in BOARD_CARDS)
 #: Numbers of fields in a line of pdb: without and with cards.
-_UNSHOWN = 11
-_FIELDS = frozenset((_UNSHOWN, _UNSHOWN + 2))
+_FIELDS = frozenset((UNSHOWN, UNSHOWN + 2))
 #: Number of streets reached, by the number of cards on the board.
 _REACHED = {cards: street + 1 for street, cards in enumerate(BOARD_CARDS)}
 _LETTERS = {"k": "c", "c": "c", "b": "r", "r": "r", "f": "f", "Q": "f", "K": "f"}
 
-#: The parts of a hand: the channel, its line of hdb, its lines of hroster and of pdb.
-_Joined = tuple[str, bytes, bytes, bytes]
+#: The parts of a hand: the small bet, its line of hdb, its lines of hroster and of pdb.
+_Joined = tuple[int, bytes, bytes, bytes]
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -108,15 +118,17 @@ def _identity(path: Path) -> str:
     return "/".join([month.parent.name, month.name, *inside, plain_name(path)])
 
 
-def _read(path: Path) -> Iterator[Raw | Skipped]:
+def _read(path: Path, stakes: str = "") -> Iterator[Raw | Skipped]:
     """Each hand of a month with the lines that belong to it, in the order of hdb."""
+    given = _given(stakes)
     if plain_name(path) != "hdb":
         return
     from cbr_logs.irc_month import Month  # compiled, and most commands read no logs
 
     month, refusal = None, ""
     try:
-        month = Month(path, _month(path), _GAMES)
+        known = given or _small_bet(_month(path).resolve().parent.name)
+        month = Month(path, _month(path), known)
     except BadValue as error:
         refusal = str(error)
     with open_bytes(path) as (stream, position):
@@ -127,6 +139,30 @@ def _read(path: Path) -> Iterator[Raw | Skipped]:
                 yield from (Skipped(number, refusal, offset) for number, _ in chunk)
             else:
                 yield from month.hands(chunk, offset)
+
+
+def _given(stakes: str) -> int:
+    """The small bet of `--stakes`; 0 if it is not given."""
+    if not stakes:
+        return 0
+    found = _STAKES.fullmatch(stakes.strip())
+    small, big = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not small or small % 2 or big != 2 * small:
+        raise BadValue(
+            f"--stakes {stakes!r} must be the small and the big bet in chips, such as 10/20, of "
+            "which the small one is even"
+        )
+    return small
+
+
+def _small_bet(channel: str) -> int:
+    """The small bet of a channel; 0 if it is not one of the database."""
+    if channel in _OTHERS:
+        raise BadValue(
+            f"channel {channel!r} plays {_OTHERS[channel]}, and the database holds no amounts of "
+            "bets, so that only fixed-limit hold'em can be read"
+        )
+    return _SMALL_BETS.get(channel, 0)
 
 
 def _numbered(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, bytes | str]]:
@@ -152,15 +188,15 @@ def parse(data: _Joined) -> str:
     """
     from cbr_logs.irc_fast import fast_text  # compiled, and most commands read no logs
 
-    channel, line, roster, lines = data
-    game = _GAMES[channel]
+    small_bet, line, roster, lines = data
+    game = _limit(small_bet)
     usual = fast_text(line, roster, lines, game.text, game.blinds)
     return parse_slowly(data) if usual is None else usual
 
 
 def parse_slowly(data: _Joined) -> str:
     """The same in pure Python; the `BadValue` says what is wrong with the hand."""
-    channel, line, roster, lines = data
+    small_bet, line, roster, lines = data
     dealt = line.split()
     if len(dealt) not in _DEALT or not dealt[0].isdigit():
         raise BadValue(f"the line of hdb has {len(dealt)} fields; it must be 8, 11, 12 or 13")
@@ -171,7 +207,7 @@ def parse_slowly(data: _Joined) -> str:
     put, win = list(map(int, paid)), list(map(int, won))
     blinds, outs, *moves = zip(*map(_moves, _SEATS, preflop, flop, turn, river), strict=True)
     _verify_end(dealt[7], outs.count(False), sum(put), sum(win))
-    game = _GAMES[channel]
+    game = _limit(small_bet)
     fields = (
         dealt[0],
         game.text,
@@ -258,9 +294,9 @@ def _holes(seats: list[list[bytes]], board: list[bytes]) -> bytes:
     known = [*board]
     holes = []
     for fields in seats:
-        if len(fields) > _UNSHOWN:
-            known += fields[_UNSHOWN:]
-            holes.append(b"".join(fields[_UNSHOWN:]))
+        if len(fields) > UNSHOWN:
+            known += fields[UNSHOWN:]
+            holes.append(b"".join(fields[UNSHOWN:]))
         else:
             holes.append(b"")
     if not _CARDS.issuperset(known):
@@ -350,4 +386,12 @@ IRC = CaseSource(
     domains=DOMAINS,
     domain_of=domain_of,
     identity=_identity,
+    options=(
+        BuildOption(
+            "stakes",
+            "Small and big bet, 10/20, of an IRC folder whose name is no channel; default: found "
+            "from the log.",
+            "",
+        ),
+    ),
 )

@@ -6,6 +6,8 @@ from pathlib import Path
 
 #: Most characters of a line; no intact line comes near this.
 LONGEST = 1024
+#: Number of fields in a line of pdb without cards.
+UNSHOWN = 11
 _COMPRESSED = ("", ".gz", ".bz2", ".xz", ".zst")
 
 

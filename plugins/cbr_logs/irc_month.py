@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,24 @@ from cbr import BadValue, Raw, Skipped
 from cbr.files import BROKEN, open_bytes
 from cbr.jit import njit
 from cbr_holdem.table import MOST_SEATS
-from cbr_logs.irc_files import LONGEST, file_in
+from cbr_logs.irc_files import LONGEST, UNSHOWN, file_in
 
 #: Several times the size of a real month; text and index together stay below 1 GB.
 _MOST_BYTES, _MOST_LINES = 400_000_000, 8_000_000
 #: Timestamps have 9 or 10 digits; more than 18 would not fit into 64 bits.
 _MOST_DIGITS, _NO_STAMP = 18, -1
+#: To find the stakes: lines looked at, the fewest folds of the big blind, and how many agree.
+_LOOKED_AT, _FOLDS, _SURE = 20_000, 5, 0.9
 
 
 class Month:
     """Index of a month's files, which gives the lines of each hand.
 
-    `BadValue` if no hand of the month can be read.
+    With a `small_bet` of 0 it is found from the log. `BadValue` if no hand of the month can be
+    read.
     """
 
-    def __init__(self, path: Path, month: Path, channels: Container[str]) -> None:
-        self._channel = month.resolve().parent.name
-        if self._channel not in channels:
-            raise BadValue(
-                f"channel {self._channel!r} is not a fixed-limit hold'em channel, "
-                f"and the database holds no amounts"
-            )
+    def __init__(self, path: Path, month: Path, small_bet: int) -> None:
         roster, folder = file_in(month, "hroster"), month / "pdb"
         if roster is None:
             raise BadValue("there is no hroster beside this hdb")
@@ -42,6 +40,7 @@ class Month:
         self._dealt = _Lines([path], 0)
         self._rosters = _Lines([roster], 0)
         self._players = _Lines(sorted(folder.glob("pdb.*")), 1)
+        self.small_bet = small_bet or self._found_small_bet(month.resolve().parent.name)
 
     def hands(
         self, chunk: Sequence[tuple[int, bytes | str]], offset: int
@@ -55,13 +54,28 @@ class Month:
         found = zip(chunk, stamps.tolist(), hands.tolist(), rosters, players, strict=True)
         for (number, line), stamp, count, roster, played in found:
             if stamp != _NO_STAMP and not isinstance(line, str):
-                yield Raw((self._channel, line, roster, played), number, offset)
+                yield Raw((self.small_bet, line, roster, played), number, offset)
             elif isinstance(line, str):
                 yield Skipped(number, line, offset)
             elif count > 1:
                 yield Skipped(number, f"{count} hands have one timestamp", offset)
             else:
                 yield Skipped(number, "the line does not begin with a timestamp", offset)
+
+    def _found_small_bet(self, channel: str) -> int:
+        """What nearly all big blinds lost who folded at their first turn, which is the blind."""
+        lost = Counter(
+            int(fields[9])
+            for fields in map(bytes.split, self._players.first(_LOOKED_AT))
+            if len(fields) == UNSHOWN and fields[3:5] == [b"2", b"Bf"] and fields[9].isdigit()
+        )
+        small_bet, often = max(lost.items(), key=lambda item: item[1], default=(0, 0))
+        if often < _FOLDS or often < _SURE * lost.total() or small_bet < 2 or small_bet % 2:
+            raise BadValue(
+                f"folder {channel!r} is no channel of the database, and its hands do not tell the "
+                "stakes; give them: --stakes 10/20"
+            )
+        return small_bet
 
 
 def _stamp(line: bytes | str) -> int:
@@ -93,6 +107,11 @@ class _Lines:
         """How many lines have each of these timestamps."""
         last = np.searchsorted(self._stamps, stamps, "right")
         return last - np.searchsorted(self._stamps, stamps)
+
+    def first(self, count: int) -> Iterator[bytes]:
+        """The earliest lines by timestamp."""
+        for start, length in zip(self._starts[:count], self._lengths[:count], strict=True):
+            yield self._bytes[start : start + length].tobytes()
 
     def find(self, stamps: NDArray[np.int64]) -> Iterator[bytes]:
         """The lines with each of these timestamps, one more than a hand can have at most."""

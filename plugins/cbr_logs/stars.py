@@ -32,6 +32,7 @@ _TERMS = re.compile(r"(?<!\+ )Hold'?em (No Limit|Pot Limit|Fixed Limit|Limit)\b"
 _STAKES = re.compile(rf"[(,]\s*{_M}/{_M}(.*)")
 _BUTTON = re.compile(r"Seat #(\d+) is the button")
 _SEAT = re.compile(rf"Seat (\d+): (.+) \({_M} in chips(?:, [^()]*)?\)\s*(.*)\Z")
+_CANCELLED = re.compile(r"(?:This )?hand (?:was |has been )?cancell?ed", re.IGNORECASE)
 _STREET = re.compile(r"\*\*\* ([A-Z ]+) \*\*\*(.*)")
 _RETURNED = re.compile(rf"Uncalled bet \({_M}\) returned to (.+)\Z")
 _POT = re.compile(rf"Total pot {_M}")
@@ -151,6 +152,8 @@ def _told(lines: Sequence[str]) -> _Log:
     players = sorted(log.players, key=lambda player: -len(player.name))
     street, summary = 0, False
     for line in lines[1:]:
+        if _CANCELLED.match(line):
+            raise BadValue("the hand was cancelled")
         if line.startswith("*** ") and (mark := _STREET.match(line)):
             summary |= mark[1] == "SUMMARY"
             street = _street(log, mark[1], mark[2]) or street

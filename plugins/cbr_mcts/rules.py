@@ -28,6 +28,7 @@ from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from cbr.errors import BadValue, NoSuchName, PluginFailure
+from cbr.marks import mark
 from cbr.plugging import default_plugins, one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,25 +77,21 @@ def selection_rule(
 ) -> Callable[[F], F]:
     """Mark a function as a selection rule."""
 
-    def mark(function: F) -> F:
+    def make(function: F) -> SelectionRule:
         _verify(function, SELECTION_ARGUMENTS, f"selection rule {name!r}")
-        made = SelectionRule(name, function, c, reads_prior, help or _summary(function))
-        function.__cbr__ = made  # type: ignore[attr-defined]
-        return function
+        return SelectionRule(name, function, c, reads_prior, help or _summary(function))
 
-    return mark
+    return mark(make)
 
 
 def backup_rule(name: str, *, is_mean: bool = False, help: str = "") -> Callable[[F], F]:
     """Mark a function as a back-up rule."""
 
-    def mark(function: F) -> F:
+    def make(function: F) -> BackupRule:
         _verify(function, BACKUP_ARGUMENTS, f"back-up rule {name!r}")
-        made = BackupRule(name, function, is_mean, help or _summary(function))
-        function.__cbr__ = made  # type: ignore[attr-defined]
-        return function
+        return BackupRule(name, function, is_mean, help or _summary(function))
 
-    return mark
+    return mark(make)
 
 
 R = TypeVar("R", SelectionRule, BackupRule)

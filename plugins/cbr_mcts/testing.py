@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cbr.marks import marked
 from cbr_mcts.rules import BackupRule, SelectionRule
 
 
@@ -18,7 +19,7 @@ def check_search_rule(rule: Any) -> None:
     """Check that a marked function compiles and gives numbers: a selection rule for any visits, and
     more for a higher value; a back-up rule for any moves that were tried, at least the value of the
     worst of them where all are certain."""
-    made = getattr(rule, "__cbr__", rule)
+    made = marked(rule, rule)
     if isinstance(made, SelectionRule):
         _check_selection(made)
     elif isinstance(made, BackupRule):

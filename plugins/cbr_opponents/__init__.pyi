@@ -26,6 +26,7 @@ from .decision_features import FEATURES as FEATURES
 from .frequencies import hides_folds as hides_folds
 from .frequencies import smoothed_frequencies as smoothed_frequencies
 from .logged_hands import BATCH as BATCH
+from .logged_hands import begin_again as begin_again
 from .logged_hands import logged_moves as logged_moves
 from .logged_hands import replay_decisions as replay_decisions
 from .model_files import SavedModel as SavedModel
@@ -37,7 +38,9 @@ from .opponent_model import COLUMNS as COLUMNS
 from .opponent_model import KINDS as KINDS
 from .opponent_model import OpponentModel as OpponentModel
 from .opponent_model import Workspace as Workspace
+from .opponent_model import begin_decision as begin_decision
 from .opponent_model import described_chances as described_chances
+from .opponent_model import hand_chances as hand_chances
 from .opponent_model import is_of_hand as is_of_hand
 from .opponent_model import move_chances as move_chances
 from .opponent_model import workspace as workspace

@@ -42,7 +42,10 @@ from cbr_opponents.tree_bits import MOST_TREES
 
 FORMAT = "cbr player model"
 #: To be raised when a feature or a count gets another meaning and none of `WIDTHS` changes.
-VERSION = 3
+VERSION = 4
+#: Files of version 3 are read too. In these, prices after the flop in no-limit had other classes:
+#: for each class of today the one that it lay in.
+_OLD, _OLD_PRICES = 3, [0, 1, 2, 2, 3, 3]
 #: The widths of what the arrays refer to; a file with others is of another version.
 WIDTHS = {
     "contexts": CONTEXTS,
@@ -122,7 +125,8 @@ def model_of_parts(parts: Mapping[str, NDArray[Any]], path: Path) -> SavedModel:
     if _scalar(parts, "format", "U") != FORMAT:
         raise BadValue(f"{path} is no model file; `cbr predict --save` makes one")
     widths = {name: _scalar(parts, f"width.{name}", "i") for name in WIDTHS}
-    if _scalar(parts, "version", "i") != VERSION or widths != WIDTHS:
+    version = _scalar(parts, "version", "i")
+    if version not in (_OLD, VERSION) or widths != WIDTHS:
         raise BadValue(
             f"{path} is a model of another version of this program; fit it again with "
             "`cbr predict --save`"
@@ -132,6 +136,9 @@ def model_of_parts(parts: Mapping[str, NDArray[Any]], path: Path) -> SavedModel:
     found = {name: part for name, part in parts.items() if name not in known}
     if reason := _fault(found, betting):
         raise BadValue(f"{path} is damaged: {reason}; fit the model again")
+    if version == _OLD and betting == "nolimit":
+        for name in ("grid", "average", "support"):
+            _renumber_prices(found[name])
     return SavedModel(_joined(found), betting, found.get("usual"))
 
 
@@ -170,6 +177,12 @@ def _joined(parts: Mapping[str, NDArray[Any]]) -> OpponentModel:
         fields[name] = float(fields[name])
     quick = quick_trees(fields["feature"], fields["cut"], fields["leaf"], fields["trees"], sizes)
     return OpponentModel(sizes=sizes, quick=quick, **fields)
+
+
+def _renumber_prices(part: NDArray[Any]) -> None:
+    """Give chances or supports [4, CONTEXTS, ..] of version 3 the price classes of today."""
+    by_price = part.reshape(4, PRICE_CLASSES, -1)
+    by_price[1:] = by_price[1:, _OLD_PRICES]
 
 
 def _scalar(parts: Mapping[str, NDArray[Any]], name: str, kind: str) -> Any:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from cbr.errors import BadValue
 from cbr.jit import njit
+from cbr.marks import mark
 from cbr.plugging import default_plugins, guarded
 from cbr.spec import Spec, settle
 from cbr.typing import Flags, Floats, Ints
@@ -52,7 +53,8 @@ class Chances(NamedTuple):
 class PlayerModel(Protocol):
     """A model of a player, or of the players of a log.
 
-    `arrays` is its array form, or None if it has none.
+    `arrays` is its array form, or None if it has none. A model whose array form is only near it
+    says so by an attribute `exact` that is false.
     """
 
     @property
@@ -105,7 +107,7 @@ def player_model(name: str, *, help: str = "") -> Callable[[F], F]:
     of the hand are NaN where the cards are unknown) and options, and returns relative chances of
     fold, call and raise, [n, 3], or of all moves."""
 
-    def mark(function: F) -> F:
+    def kind_of(function: F) -> PlayerModelKind:
         summary = help or inspect.cleandoc(function.__doc__ or "").partition("\n")[0]
 
         def make(observed: Any, **options: Any) -> FunctionModel:
@@ -115,10 +117,9 @@ def player_model(name: str, *, help: str = "") -> Callable[[F], F]:
         make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter("observed", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
         )
-        function.__cbr__ = PlayerModelKind(name, make, False, summary)  # type: ignore[attr-defined]
-        return function
+        return PlayerModelKind(name, make, False, summary)
 
-    return mark
+    return mark(kind_of)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def legal_at(tables: Ints, game: Game) -> NDArray[np.bool_]:
     """Which moves of the abstraction are legal and differ from one another, [n, moves]."""
     sizes = RAISE_SIZES[game.betting]
     legal = np.ones((len(tables), RAISE + len(sizes)), np.bool_)
-    _legal(tables, game.terms, sizes, legal)
+    _legal(np.ascontiguousarray(tables), game.terms, sizes, legal)
     return legal
 
 

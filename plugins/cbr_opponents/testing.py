@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cbr.marks import marked
 from cbr.typing import Ints
 from cbr_holdem.cards import HANDS
 from cbr_holdem.table import BOARD, BOARD_CARDS, STREET, Game, random_hands
@@ -26,7 +27,7 @@ def check_player_model(
     """Check that a marked function or a fitted model gives chances of moves: finite, 1 in all, for
     legal moves only, with and without cards, and the same whether decisions come alone or
     together."""
-    kind = getattr(model, "__cbr__", None)
+    kind = marked(model)
     if isinstance(kind, PlayerModelKind):
         name, model = kind.name, kind.make(None, **options)
     else:
@@ -61,7 +62,7 @@ def _tables(game: Game, seats: int, seed: int) -> Ints:
     hands = [hand.text for hand in random_hands(_TABLES, seats, game, seed=seed + 1)]
     tables = replay_decisions(hands)[0].tables
     assert tables is not None
-    return tables[:: max(1, len(tables) // _TABLES)]
+    return tables[:: max(1, len(tables) // _TABLES)].copy()
 
 
 def _some_hands(tables: Ints, seed: int) -> Ints:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli import Json, emit, waiting
+from cbr.cli import Json, emit
 
 if TYPE_CHECKING:
     from cbr_play.screen import Screen
@@ -115,9 +115,8 @@ def play(
     named = [known_as(player) for player in players]
     notes = Notes(remember, terms, named, often=1) if remember else None
     screen = Screen(console(), match, hands)
-    slow = "compiling what is needed, once on a machine; that takes up to a minute"
-    with waiting(slow, 6.0) as ready, keyboard() as keys:
-        talk = Talk(keys, screen, explain, ready)
+    with keyboard() as keys:
+        talk = Talk(keys, screen, explain)
         session = Session(match, talk.turn, log, notes)
         try:
             _play(session, talk, hands)

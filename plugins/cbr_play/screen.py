@@ -155,8 +155,8 @@ class Screen:
         self.write(" > ")
 
     def write(self, text: str) -> None:
-        """Write text without a newline."""
-        self.console.print(Text(text, end=""), end="", soft_wrap=True)
+        """Write text without a newline, as it is: rich would leave out backspaces."""
+        self.console.file.write(text)
         self.console.file.flush()
 
     def clear(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cbr import BadValue
@@ -34,16 +34,12 @@ _DIGITS = 15
 class Talk:
     """The dialogue at one table; `explain` allows explanations of bots during a hand."""
 
-    def __init__(
-        self, keyboard: Keyboard, screen: Screen, explain: bool, ready: Callable[[], None]
-    ) -> None:
-        """`ready` is called before each screen."""
+    def __init__(self, keyboard: Keyboard, screen: Screen, explain: bool) -> None:
         self.keyboard, self.screen, self.explain = keyboard, screen, explain
-        self._ready, self._read = ready, False
+        self._read = False
 
     def turn(self, session: Session, view: View) -> Done:
         """The action that the person chooses in a view."""
-        self._ready()
         self.screen.clear()
         self.screen.turn(session.hands, view, session.seats, session.totals)
         while True:
@@ -67,7 +63,6 @@ class Talk:
 
     def after(self, session: Session, ended: Ended, last: bool) -> None:
         """The dialogue after a hand, until the person wants the next one."""
-        self._ready()
         self.screen.clear()
         if self.explain:  # shown first, so that the end of the hand stays visible below it
             self.screen.why(session.decisions, ended.moves, ended.seats)

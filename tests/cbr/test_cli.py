@@ -390,6 +390,7 @@ def cbr_info(casebase):
 @pytest.mark.parametrize("command", ["build", "rebuild", "info", "check", "query", "retain"])
 def test_every_command_has_help_with_an_example(cbr, command: str) -> None:
     answer = cbr(command, "--help")
+    assert cbr(command, "-h").out == answer.out
     assert answer.code == 0
     assert "Example: cbr " + command in answer.out
     assert "--json" in answer.out
@@ -421,8 +422,8 @@ class TestWaiting:
         monkeypatch.setattr("cbr.cli.long_work.note", lambda text: (noted.append(text), said.set()))
         with waiting("compiling", after=0.0):
             assert said.wait(60)
-        with waiting("nothing", after=3600.0) as done:
-            done()
+        with waiting("nothing", after=3600.0):
+            pass
         assert noted == ["compiling"]
 
 

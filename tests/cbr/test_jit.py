@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 import pytest
 
+from cbr import compile_notice
 from cbr.jit import njit
 
 CALLER = """
@@ -147,6 +150,30 @@ def test_one_of_several_processes_compiles(package: Path) -> None:
     found = [end(process) for process in [start(package) for _ in range(3)]]
     assert [one["values"] for one in found] == [[70.5, 2.0]] * 3
     assert [sum(of) for of in zip(*(one["compiled"] for one in found), strict=True)] == [1, 1]
+
+
+def test_compiling_is_told_once_from_its_beginning_to_its_end(monkeypatch) -> None:
+    told: list[str] = []
+
+    def tell() -> Callable[[], None]:
+        told.append("begins")
+        return lambda: told.append("ends")
+
+    new = secrets.randbelow(2**60)  # a constant that no cached code was compiled with
+
+    @njit
+    def one(x):
+        return x + new - new
+
+    @njit
+    def two(x):
+        return one(x) * 2 + new - new
+
+    monkeypatch.setattr(compile_notice, "tell", tell)
+    assert two(3) == 6
+    assert told == ["begins", "ends"]
+    assert two(4) == 8
+    assert told == ["begins", "ends"], "nothing is compiled now"
 
 
 def test_the_lock_is_released_when_compiling_fails() -> None:

@@ -154,7 +154,7 @@ class TestSoft:
         found = fit_constants(soft, START, known, asked)
         near = soft.similarities(asked, known, START)
         for beta in (found.beta / 2, found.beta * 2):
-            assert near.log_losses(beta, np.array([found.alpha]))[0] > found.log_loss
+            assert near.log_losses(beta, np.array([found.alpha]))[0] > found.loss
 
 
 class TestLearn:
@@ -163,7 +163,7 @@ class TestLearn:
         found = learn(made(2_000), MEASURES, policy(), START, steps=120)
         assert found.weights[0] == 100
         assert found.weights[1:].max() < 40
-        assert found.after.soft.log_loss < found.before.soft.log_loss
+        assert found.after.soft.loss < found.before.soft.loss
         assert found.after.rule < found.before.rule
 
     def test_the_same_seed_gives_the_same_weights(self) -> None:

@@ -52,11 +52,25 @@ def test_values_that_are_written_are_seen_and_the_former_state_goes(cars_db, cac
     assert not before & {path.parent for path in files(cache)}
 
 
-def test_a_damaged_file_is_left_alone(cars_db: Path, cache: Path) -> None:
+@pytest.mark.parametrize("damage", [b"not an array", b"", None])
+def test_a_damaged_file_is_made_again(cars_db: Path, cache: Path, damage: bytes | None) -> None:
     right = read(cars_db).counts.copy()
     for path in files(cache):
-        path.write_bytes(b"not an array")
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]) if damage is None else damage)
     np.testing.assert_array_equal(read(cars_db).counts, right)
+    assert all(path.stat().st_size > 20 for path in files(cache))
+
+
+def test_a_large_stage_is_mapped_by_every_process(cars_db: Path, cache: Path, monkeypatch) -> None:
+    monkeypatch.setattr(mapped, "shared", False)
+    read(cars_db)
+    assert not files(cache)
+    monkeypatch.setattr(mapped, "MANY", 400)  # as many as there are
+    read(cars_db)
+    assert files(cache)
+    with Casebase.open(cars_db, write=True) as base:
+        assert base.vectors("car").values.flags.owndata, "a writer reads what it has written"
 
 
 def test_where_nothing_can_be_kept_it_is_read(cars_db: Path, cache: Path) -> None:

@@ -13,10 +13,12 @@ import pytest
 from conftest import ROOT
 
 import cbr as engine
-from cbr.errors import NameClash, NoSuchName
+from cbr.errors import BadValue, NameClash, NoSuchName
+from cbr.measure import similarity
 from cbr.plugging import hookspecs
 from cbr.plugging.plugins import KINDS, Plugins, default_plugins, start_worker
 from cbr.plugging.starters import STARTERS
+from cbr.testing import check_similarity
 
 NEAR = """
 import cbr
@@ -99,7 +101,6 @@ def test_what_loads_can_be_limited(monkeypatch, plugin_file) -> None:
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def f(:", "SyntaxError"),
         ("raise SystemExit('away')", "SystemExit: away"),
-        ("import cbr\n@cbr.similarity('x')\ndef f(a): pass", "must take two values"),
         ("import cbr\nX = cbr.Feature('X')", "lower-case"),
     ],
 )
@@ -244,14 +245,13 @@ def test_every_kind_has_a_hook() -> None:
     assert set(KINDS.values()) < set(dir(hookspecs))
 
 
-OF_HANDS, OF_PLAYERS = ["feature", "--type", "holdem"], ["player-model"]
+#: A feature of another domain, and what plugins that ship add.
+MORE = (["feature", "--type", "holdem"], ["player-model"], ["bot"])
 
 
 class TestStarters:
     @pytest.mark.long
-    @pytest.mark.parametrize(
-        "words", [*([kind] for kind in sorted(STARTERS)), OF_HANDS, OF_PLAYERS]
-    )
+    @pytest.mark.parametrize("words", [*([kind] for kind in sorted(STARTERS)), *MORE])
     def test_a_starter_works_and_passes_its_test(self, cbr, tmp_path: Path, words: list) -> None:
         name = "my_" + words[0].replace("-", "_")
         path = tmp_path / f"{name}.py"
@@ -327,3 +327,39 @@ def test_public_names_can_be_had() -> None:
     assert set(engine.__all__) <= set(dir(engine))
     with pytest.raises(AttributeError, match="No cbr attribute nothing"):
         engine.nothing  # noqa: B018
+
+
+BAD_MARK = """\
+import cbr
+
+
+@cbr.similarity("near")
+def near(a, b):
+    return 1.0 if a == b else 0.0
+
+
+@cbr.similarity("one-sided")
+def one_sided(a):
+    return 1.0
+
+
+@cbr.feature("Not A Name", case_type="car", range=(0, 1))
+def wrong(situations):
+    return situations["price"]
+"""
+
+
+class TestBadMarks:
+    """A mark that cannot be made is a problem of its function, and not of its module."""
+
+    def test_the_others_of_its_module_are_there(self, plugin_file) -> None:
+        plugins = Plugins().load([plugin_file(BAD_MARK)])
+        assert "near" in plugins.named("similarity")
+        assert "one-sided" not in plugins.named("similarity")
+        first, second = plugins.problems
+        assert "one_sided: similarity 'one-sided' must take two values" in first
+        assert "wrong: feature name 'Not A Name' must be lower-case" in second
+
+    def test_the_check_for_authors_tells_why(self) -> None:
+        with pytest.raises(BadValue, match="must take two values"):
+            check_similarity(similarity("one-sided")(lambda a: 1.0))

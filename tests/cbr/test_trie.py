@@ -121,8 +121,12 @@ def test_what_is_not_given_does_not_count() -> None:
     codes[2, 2] = codes[3, :3] = np.nan
     assert_same(tree.many(codes), scan.many(codes))
     assert tree.many(codes)[3].target.keys() == {"hour", "price"}
-    with pytest.raises(BadValue, match="target 1 gives no feature"):
-        tree.many(np.array([codes[0], np.full(5, np.nan)]))
+    # Of which nothing is known, all cases are alike.
+    codes[4] = np.nan
+    assert_same(tree.many(codes), scan.many(codes))
+    assert tree.many(codes)[4].similarity.max() == 0.0
+    with pytest.raises(BadWeights, match="all weights of a target are 0"):
+        tree.many(codes, np.zeros(5))
     with pytest.raises(BadWeights, match="below 0"):
         tree.many(codes, -np.ones(5))
     with pytest.raises(BadValue, match=r"must be \[q, 5\]"):

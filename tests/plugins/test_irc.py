@@ -52,10 +52,10 @@ def month(
     return place / "hdb"
 
 
-def read(hdb: Path) -> list[Hand | str]:
+def read(hdb: Path, **options: str) -> list[Hand | str]:
     """The hands of a month, or why they were skipped."""
     found: list[Hand | str] = []
-    for item in IRC.read(hdb):
+    for item in IRC.read(hdb, **options):
         if isinstance(item, Skipped):
             found.append(item.reason)
             continue
@@ -121,6 +121,30 @@ def test_stakes_follow_from_the_channel(tmp_path: Path, channel: str, big: int) 
     hand = legal(month(tmp_path, *lines, channel=channel))
     assert hand.game == Game("limit", big // 2, big, cap=None)
     assert hand.posts == (big // 2, big)
+
+
+def test_a_folder_of_another_name_has_the_stakes_that_are_given(tmp_path: Path) -> None:
+    hdb = month(tmp_path, channel="mine")
+    [hand] = read(hdb, stakes="10/20")
+    assert isinstance(hand, Hand)
+    assert hand.game == Game("limit", 5, 10, cap=None)
+    for wrong in ("10", "10/30", "5/10", "ten/twenty", "0/0"):
+        with pytest.raises(BadValue, match=r"--stakes .* must be the small and the big bet"):
+            read(hdb, stakes=wrong)
+
+
+def test_the_stakes_of_a_folder_of_another_name_are_found(tmp_path: Path) -> None:
+    """They are what big blinds lost who folded at once."""
+    hdb, hroster, pdb = [], [], []
+    for stamp in range(900000001, 900000007):
+        hdb.append(f"{stamp} 5 77 3 0/0 0/0 0/0 1/70")
+        hroster.append(f"{stamp} 3 ann cyd bob")
+        pdb += [f"ann {stamp} 3 1 Bf - - - 850 10 0", f"bob {stamp} 3 2 Bf - - - 850 20 0"]
+        pdb.append(f"cyd {stamp} 3 3 r - - - 850 40 70")
+    hands = read(month(tmp_path, hdb, hroster, pdb, channel="mine"))
+    assert [getattr(hand, "game", hand) for hand in hands] == [
+        Game("limit", 10, 20, cap=None)
+    ] * len(hdb)
 
 
 def test_cards_are_those_shown(tmp_path: Path) -> None:
@@ -249,7 +273,9 @@ def test_odd_names(tmp_path: Path) -> None:
         ({"hdb": HDB + " " * 2000}, "longer than"),
         ({"hroster": None}, "there is no hroster beside this hdb"),
         ({"pdb": None}, "there is no folder pdb beside this hdb"),
-        ({"channel": "nolimit"}, "channel 'nolimit' is not a fixed-limit hold'em channel"),
+        ({"channel": "nolimit"}, "channel 'nolimit' plays no-limit hold'em, and the database"),
+        ({"channel": "tourney"}, "channel 'tourney' plays tournaments of no-limit hold'em"),
+        ({"channel": "mine"}, "folder 'mine' is no channel of the database, and its hands do not"),
     ],
 )
 def test_what_does_not_fit_is_skipped(tmp_path: Path, wrong: dict, why: str) -> None:

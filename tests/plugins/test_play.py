@@ -391,7 +391,9 @@ class TestEnds:
         game = terminal("call", "--game", "nolimit", "--seed", 1)
         game.asked()
         game.after("r")
-        code, last = game.ended("12\x04")
+        game.press("12\x7f")  # each key replaces the amount that is shown
+        game.shows("1\b \b12\b \b\b \b1")
+        code, last = game.ended("\x04")
         assert code == 0
         assert "nothing is saved" in last
 

@@ -374,6 +374,7 @@ def test_a_hand_that_breaks_off_has_no_result() -> None:
         ("Total pot $96.50", "Total pot $95", "the pot is 95, and 96.50 was put in"),
         ("Rake $2", "Rake $1", "players collected 94.50 and the house 1.00"),
         ("Seat 3: bob (button) mucked", "Seat 3: rob (button) mucked", "not in the list of seats"),
+        ("*** TURN ***", "Hand cancelled\n*** TURN ***", "the hand was cancelled"),
         ("bob: mucks hand", "Uncalled bet ($1) returned to rob", "not in the list of seats"),
         ("$48 in chips", "$48.1234567 in chips", "an amount has 7 decimals"),
     ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import Dask, Features, Json, Workers
 from cbr.cli.output import (
     complain,
@@ -24,7 +24,6 @@ from cbr.cli.output import (
 if TYPE_CHECKING:
     from cbr.building.pipeline import BuildReport
     from cbr.cli.app import App
-    from cbr.typing import Progress
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders.")]
 _Type = Annotated[
@@ -128,7 +127,6 @@ def build(
     with (
         executor(workers, dask) as pool,
         progress("building", "records") as tell,
-        waiting(after=6.0) as started,
     ):
         report = run(
             files,
@@ -143,7 +141,7 @@ def build(
             max_unpacked=size,
             known_only=known_only,
             executor=pool,
-            progress=_first_ends(started, tell),
+            progress=tell,
         )
     for sentence in report.notes:
         note(sentence)
@@ -171,17 +169,6 @@ def _show(report: BuildReport, target: Path) -> None:
         table("", ["stage", "new cases"], report.cases.items())
     show_reasons(report.skipped)
     table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
-
-
-def _first_ends(started: Callable[[], None], tell: Progress | None) -> Progress:
-    """Progress that is shown, if there is a terminal, and whose first call ends the wait."""
-
-    def report(done: float, total: float, count: int) -> None:
-        started()
-        if tell:
-            tell(done, total, count)
-
-    return report
 
 
 def _default_out(first: Path) -> Path:

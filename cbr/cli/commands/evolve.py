@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli.long_work import minutes, now_and_then, waiting
+from cbr.cli.long_work import minutes, now_and_then
 from cbr.cli.options import Dask, File, Json, WeightsOut, Workers
 from cbr.cli.output import emit, lines, table, to_stderr
 
@@ -133,8 +133,7 @@ def evolve(
         raise BadValue(f"{out} cannot be both the weights and the run; give --run another name")
     with (
         executor(workers, dask) as pool,
-        waiting(after=20.0) as started,
-        _progress(started) as tell,
+        _progress() as tell,
     ):
         found = search(
             file,
@@ -199,16 +198,12 @@ def _show(found: Evolved, out: Path, place: Path) -> None:
 
 
 @contextmanager
-def _progress(started: Callable[[], None]) -> Iterator[OnProgress]:
+def _progress() -> Iterator[OnProgress]:
     """A line with generation, best, spread, rate and time left: all the time on a terminal, now and
-    then elsewhere.
-
-    The first report ends the wait (`started`).
-    """
+    then elsewhere."""
     first: list[int] = []
 
     def line(told: SearchProgress) -> str:
-        started()
         if not first:
             first.append(told.over)
         return progress_line(told, told.over - first[0])

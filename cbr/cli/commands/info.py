@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbr.cli.options import File, Json
-from cbr.cli.output import count, emit, lines, show_reasons, table
+from cbr.cli.output import cell, count, emit, lines, show_reasons, table
 
 if TYPE_CHECKING:
     from cbr.case import Feature
@@ -49,7 +49,7 @@ def _show(found: Mapping[str, Any]) -> None:
         f"write version {found['write_version']}"
     )
     stages = [
-        (name, s["cases"], "-" if s["vectors"] is None else s["vectors"], _shares(s["solutions"]))
+        (name, s["cases"], "-" if s["vectors"] is None else s["vectors"], _solutions(s))
         for name, s in found["stages"].items()
     ]
     table("", ["stage", "cases", "distinct", "solutions"], stages)
@@ -64,14 +64,14 @@ def _show(found: Mapping[str, Any]) -> None:
     ]
     table("Indices", ["stage", "kind", "state", "megabytes", "file"], saved)
     for name, stage in found["stages"].items():
-        table(
-            f"Features of {name}",
-            ["feature", "kind", "measure", "weight", "meaning"],
-            [
-                (f["name"], f["kind"], f["similarity"], f["weight"], f["meaning"])
-                for f in stage["features"]
-            ],
-        )
+        heads = ["feature", "kind", "measure", "weight", "meaning"]
+        rows = [
+            [f["name"], f["kind"], f["similarity"], f["weight"], f["meaning"], _gaps(f)]
+            for f in stage["features"]
+        ]
+        if any(f["missing"] for f in stage["features"]):
+            heads.append("missing")
+        table(f"Features of {name}", heads, [row[: len(heads)] for row in rows])
     sources = [(s["name"], s["reader"], s[records]) for s in found["sources"]]
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
@@ -153,6 +153,7 @@ def _problem_of_sections(given: Any) -> str:
 def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any]:
     case_type = base.case_type(stage)
     cases = base.count(stage)
+    lacking = base.lacking(stage)
     counted = distinct or cases <= _MANY
     vectors = (len(base.vectors(stage)) if cases else 0) if counted else None
     return {
@@ -160,6 +161,7 @@ def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any
         "vectors": vectors,
         "digest": base.digest(stage),
         "solutions": base.solutions(stage),
+        "solution": _numbers(base, stage),
         "retrieval": case_type.retrieval,
         "reuse": case_type.reuse,
         "features": [
@@ -172,12 +174,35 @@ def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any
                 "values": list(f.values),
                 "computed": f.computed,
                 "indexed": f.indexed,
+                "missing": f.missing,
+                "lacking": lacking.get(f.name, 0),
                 "similarity": f.similarity if f.indexed else None,
                 "weight": f.weight if f.indexed else None,
             }
             for f in case_type.features
         ],
     }
+
+
+def _numbers(base: Casebase, stage: str) -> dict[str, Any] | None:
+    """The numbers that are the solutions of a stage; None for classes."""
+    solution = base.case_type(stage).solution
+    return None if solution is None else {"unit": solution.unit, **base.spread(stage)}
+
+
+def _solutions(stage: Mapping[str, Any]) -> str:
+    found = stage["solution"]
+    if found is None:
+        return _shares(stage["solutions"])
+    least, mean, most = (cell(found[name]) for name in ("least", "mean", "most"))
+    return f"{least} to {most} {found['unit']}".strip() + f", mean {mean}"
+
+
+def _gaps(feature: Mapping[str, Any]) -> str:
+    """How many cases lack a feature, and the rule for it."""
+    if not feature["missing"]:
+        return "-"
+    return f"{count(feature['lacking'], 'case')} ({feature['missing']})"
 
 
 def _kind(feature: Feature) -> str:

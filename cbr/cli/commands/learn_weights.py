@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli.long_work import progress, waiting
+from cbr.cli.long_work import progress
 from cbr.cli.options import File, Json, OnlyStage, Seed, WeightsOut, Workers, stages_with_cases
 from cbr.cli.output import emit, lines, note, table
 
@@ -51,7 +51,6 @@ def learn_weights(
     with (
         executor(workers) as pool,
         progress("learning", "steps") as tell,
-        waiting(after=6.0),
     ):
         made, lessons = run(
             file, stages, first=first, steps=steps, seed=seed, pool=pool, progress=tell
@@ -66,9 +65,10 @@ def learn_weights(
     for lesson in lessons:
         if lesson.found is None:
             continue
-        loss = lesson.found["log_loss"]
+        name = "RMSE" if "rmse" in lesson.found else "log-loss"
+        loss = lesson.found[name.lower().replace("-", "_")]
         table(
-            f"{lesson.stage}: log-loss of held-out records, soft {_change(loss['soft'])}, "
+            f"{lesson.stage}: {name} of held-out records, soft {_change(loss['soft'])}, "
             f"rule {_change(loss['rule'])}, {steps} steps",
             ["feature", "weight"],
             [(feature, round(weight, 1)) for feature, weight in lesson.weights.items()],

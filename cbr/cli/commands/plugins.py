@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _Kind = Annotated[
     str,
     typer.Argument(
-        help="similarity, feature, policy, case-type or arena, or a kind that a plugin adds.",
+        help="similarity, feature, policy, case-type, case-source or arena, or what a plugin adds, "
+        "such as bot.",
         show_default=False,
     ),
 ]

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cbr.cli.answer import show_answer
-from cbr.cli.options import CASE, File, Json, Similarity, Stage, Weights, similarities, situation
+from cbr.cli.options import (
+    CASE,
+    File,
+    Json,
+    MissingValues,
+    Similarity,
+    Stage,
+    Weights,
+    rules,
+    similarities,
+    situation,
+)
 from cbr.cli.output import emit, lines, note
 
 if TYPE_CHECKING:
@@ -100,6 +111,7 @@ def query(
     reuse: _Reuse = "",
     allow: _Allow = "",
     missing: _Missing = "hidden",
+    missing_values: MissingValues = None,
     index: _Index = "auto",
     show: _Show = 5,
     plot: _Plot = None,
@@ -109,7 +121,9 @@ def query(
 
     The situation is given by --case, or is that of a decision in the casebase: then its whole
     record is left out of retrieval, and what was really done is shown beside the proposal. A
-    feature that is not given is not compared, unless a loaded plugin computes it from the others.
+    feature that is not given is not compared, unless a loaded plugin computes it from the others;
+    what it means that a case lacks a feature is told by --missing-values. Where solutions are
+    numbers, the proposal is a number with an interval.
     Solutions that are not possible in the situation (a check where there is a bet to call) are not
     proposed; the answer says what it took as possible.
     """
@@ -141,13 +155,15 @@ def query(
             weights=weights,
             policy=policy,
             similarity=similarities(similarity),
+            missing=rules(missing_values),
             index=index,
             vectors=None if record is None else vectors_without(base, chosen, record),
         )
         possible = possible_solutions(base.case_type(chosen), target, default_plugins())
         # What was really done was possible, whatever its features tell.
         done = () if made is None else (made.solution,)
-        allowed = named or [s for s in base.case_type(chosen).solutions if s in {*possible, *done}]
+        every = base.case_type(chosen).solutions
+        allowed = named or [s for s in every if s in {*possible, *done}]
         lacking = hidden_solutions_of(base, retriever, without=record)
         if lacking is not None and missing == "refuse":
             _refuse(base, chosen, lacking, allowed)

@@ -42,8 +42,9 @@ def retain(
 ) -> None:
     """Revise a decision by its outcome, and keep it as a case.
 
-    The outcome is compared with that of the retrieved cases. The rule may keep the decision only if
-    no case is much like it (novel), or only if it earned enough (earned).
+    The outcome is compared with that of the retrieved cases; a solution that is a number with the
+    number that they make expected. Features that may be missing need not be given. The rule may
+    keep the decision only if no case is much like it (novel), or only if it earned enough (earned).
     """
     from cbr.retrieval.retriever import retrieve
     from cbr.store.casebase import Casebase
@@ -67,8 +68,10 @@ def retain(
             }
         )
         return
+    numeric = not isinstance(revision.case.solution, str)
+    what, alike = ("number", "") if numeric else ("outcome", " with this solution")
     lines(
         f"retained as case {number}" if number is not None else f"not retained: rule {rule}",
-        f"expected outcome {cell(revision.expected)}, surprise {cell(revision.surprise)}; the "
-        f"nearest case with this solution has similarity {revision.most_similar:.4f}",
+        f"expected {what} {cell(revision.expected)}, surprise {cell(revision.surprise)}; the "
+        f"nearest case{alike} has similarity {revision.most_similar:.4f}",
     )

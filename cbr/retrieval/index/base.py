@@ -49,6 +49,14 @@ class NearestVectors(NamedTuple):
     similarity: Floats
     share: Floats
 
+    def of(self, target: int) -> NearestVectors:
+        """The vectors of one of the targets."""
+        import numpy as np
+
+        span = slice(int(self.start[target]), int(self.start[target + 1]))
+        size = np.array([0, span.stop - span.start])
+        return NearestVectors(size, self.number[span], self.similarity[span], self.share[span])
+
 
 def joined(parts: Sequence[NearestVectors]) -> NearestVectors:
     """The results for several groups of targets, concatenated."""
@@ -71,8 +79,8 @@ class Index(Protocol):
     ) -> Sequence[Ints]:
         """For each target the numbers of the vectors that may be within `reach`, in any order.
 
-        `targets` [q, d] holds codes as `Vectors.values` does; each row of `weights` [q, d] sums to
-        more than 0.
+        `targets` [q, d] holds codes as `Vectors.values` does, without NaN; each row of `weights`
+        [q, d] sums to more than 0.
         """
         ...
 

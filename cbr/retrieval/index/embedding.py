@@ -5,7 +5,8 @@ even quantiles of the vectors. A vector is represented by interpolation between 
 its values, a target by its similarity to every anchor times the weight of the feature. Their inner
 product is the weighted similarity: exact where every value is an anchor, whatever the measure, and
 interpolated elsewhere. So the points of vectors depend on neither weights nor measures
-(`spread_out`).
+(`spread_out`). A missing value is an anchor of its own; where it does not count, it has similarity
+1 there, so that the inner product is never below the similarity.
 
 Graphs and clusters need points that are close together if cases are similar. For one set of
 weights, the matrix of similarities among the anchors is decomposed into eigenvectors, and points
@@ -35,7 +36,8 @@ _NOISE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """For each feature some of its values, in order; `words` says which features are categories."""
+    """For each feature some of its values, in order, NaN last if cases lack it; `words` says which
+    features are categories."""
 
     values: Sequence[Points]
     words: Sequence[bool]
@@ -46,9 +48,13 @@ class Anchors:
         words = [not feature.is_number for feature in vectors.case_type.indexed]
         values = []
         for word, (distinct, of_vector) in zip(words, vectors.columns, strict=True):
-            if not word and len(distinct) > max(few, 2):
-                places = np.linspace(0, len(of_vector) - 1, max(many, 2)).astype(int)
-                distinct = distinct[np.unique(np.sort(of_vector)[places])]
+            known = np.count_nonzero(~np.isnan(distinct))
+            if not word and known > max(few, 2):
+                of_known = np.sort(of_vector[of_vector < known])
+                places = np.linspace(0, len(of_known) - 1, max(many, 2)).astype(int)
+                distinct = distinct[
+                    np.append(np.unique(of_known[places]), np.arange(known, len(distinct)))
+                ]
             values.append(distinct)
         return cls(values, words)
 
@@ -61,15 +67,19 @@ class Anchors:
         """Vectors [n, d] as weights of all anchors [n, a]: each value is interpolated between the
         two anchors around it."""
         out = np.zeros((len(values), self.ends[-1]), np.float32)
-        row = np.arange(len(values))
         for place, (anchors, begin) in enumerate(zip(self.values, self.ends, strict=False)):
-            if len(anchors) == 1:
-                out[:, begin] = 1.0
+            row, column = np.arange(len(values)), values[:, place]
+            if np.isnan(anchors[-1]):
+                absent = np.isnan(column)
+                out[absent, begin + len(anchors) - 1] = 1.0
+                row, column, anchors = row[~absent], column[~absent], anchors[:-1]
+            if len(anchors) < 2:
+                out[row, begin] = 1.0
                 continue
-            below = np.searchsorted(anchors, values[:, place], "right") - 1
+            below = np.searchsorted(anchors, column, "right") - 1
             below = np.clip(below, 0, len(anchors) - 2)
             low, high = anchors[below].astype(np.float64), anchors[below + 1].astype(np.float64)
-            part = np.clip((values[:, place] - low) / (high - low), 0.0, 1.0)
+            part = np.clip((column - low) / (high - low), 0.0, 1.0)
             out[row, begin + below] = 1.0 - part
             out[row, begin + below + 1] = part
         return out
@@ -79,7 +89,9 @@ class Anchors:
         found = []
         for bound, anchors, column in zip(measures, self.values, targets.T, strict=True):
             each, which = np.unique(column, return_inverse=True)
-            found.append(bound.grid(each, anchors)[which.reshape(-1)])
+            similar = bound.grid(each, anchors)
+            similar[np.isnan(similar)] = 1.0
+            found.append(similar[which.reshape(-1)])
         return np.concatenate(found, axis=1)
 
 
@@ -148,9 +160,12 @@ def _directions(bound: Bound, anchors: Points, weight: float) -> tuple[Floats, F
     """Anchors of one feature as points, and the matrix that maps similarities to them to a point.
 
     A measure need be neither symmetric nor positive definite: only its symmetric part and positive
-    eigenvalues are kept.
+    eigenvalues are kept. A missing value is as similar as it is to a target, and 1 to itself.
     """
-    similar = bound.grid(anchors, anchors)
+    known = int(np.count_nonzero(~np.isnan(anchors)))
+    similar = np.ones((len(anchors), len(anchors)))
+    similar[:known] = np.nan_to_num(bound.grid(anchors[:known], anchors), nan=1.0)
+    similar[known:, :known] = similar[:known, known:].T
     strength, direction = np.linalg.eigh((similar + similar.T) / 2)
     kept = strength > _NOISE * max(strength[-1], 1e-300)
     root, direction = np.sqrt(strength[kept]), direction[:, kept]

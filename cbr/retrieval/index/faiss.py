@@ -239,6 +239,7 @@ class FaissIndex:
         self.built = built
         self.search = search
         self._scorer = Scorer(vectors, self.measures)
+        self._ignores = any(bound.ignores for bound in self.measures)
 
     def candidates(
         self, targets: NDArray[np.float32], weights: Floats, reach: Reach
@@ -257,7 +258,10 @@ class FaissIndex:
             for at in range(0, len(pending), step):
                 asked = pending[at : at + step]
                 similarity, number = self._nearest_points(points[asked], fetch, first)
-                enough = self._enough(similarity, number, reach)
+                last = similarity[:, -1]
+                if self._ignores:  # points are then no nearer than they seem
+                    similarity = self._scored(targets[asked], weights[asked], number)
+                enough = self._enough(similarity, last, number, reach)
                 for place in np.flatnonzero(enough):
                     found[asked[place]] = number[place][number[place] >= 0]
                 left.append(asked[~enough])
@@ -315,11 +319,19 @@ class FaissIndex:
         lists = self.built.parameters["lists"]
         return max(_PROBES, -(-_LOOKED_AT * fetch * lists // len(self.vectors)))
 
-    def _enough(self, similarity: Floats, number: Ints, reach: Reach) -> Flags:
-        """For each target, whether the fetched vectors go beyond the reach, so none is missing."""
+    def _scored(self, targets: NDArray[np.float32], weights: Floats, number: Ints) -> Floats:
+        """The true similarity of each target to the vectors [q, n] fetched for it; -1 for none."""
+        target, at = np.nonzero(number >= 0)
+        found = np.full(number.shape, -1.0)
+        found[target, at] = self._scorer.pairs(targets, weights, target, number[target, at])
+        return found
+
+    def _enough(self, similarity: Floats, last: Floats, number: Ints, reach: Reach) -> Flags:
+        """For each target, whether the fetched vectors go beyond the reach, so none is missing; no
+        other vector is nearer than `last`."""
         exact = self.built.kind == "faiss-flat" and self._all_values
         margin = _SAME if exact else _NEARLY
-        best, last = similarity[:, 0], similarity[:, -1]
+        best = similarity.max(axis=1)
         ahead = similarity > last[:, None] + _SAME
         held = (self.vectors.cases[number] * ahead * (number >= 0)).sum(axis=1)
         inside = (last < reach.above - margin) | (held >= reach.cap)

@@ -102,12 +102,18 @@ class Auto:
         """Whether the nearest cases of a sample of the cases lose much similarity."""
         import numpy as np
 
+        from cbr.retrieval.scoring import stated
+
         own = np.array([feature.weight for feature in self.vectors.case_type.indexed], np.float64)
         if not own.any():
             return False
         drawn = np.random.default_rng(0).choice(len(self.vectors), _SAMPLE, replace=False)
-        codes, weights = self.vectors.values[drawn], np.broadcast_to(own, (_SAMPLE, len(own)))
-        found = self.tree.nearest(codes, weights, Reach(2.0, fallback=_NEAREST))
+        weights = np.broadcast_to(own, (_SAMPLE, len(own)))
+        codes, weights = stated(self.vectors.values[drawn], weights)
+        some = weights.any(axis=1)
+        if not some.any():
+            return False
+        found = self.tree.nearest(codes[some], weights[some], Reach(2.0, fallback=_NEAREST))
         lost = 1.0 - found.similarity[found.start[1:] - 1]
         return float(lost.mean()) > _SPARSE
 

@@ -101,12 +101,14 @@ def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDAr
     targets = vectors.values[drawn].copy()
     for place, feature in enumerate(vectors.case_type.indexed):
         distinct, of_vector = vectors.columns[place]
-        if feature.range is None:
+        distinct = distinct[~np.isnan(distinct)]
+        if feature.range is None or not len(distinct):
             continue
         if len(distinct) <= _FEW:
             moved = rng.random(count) < _MOVED
             beside = of_vector[drawn] + rng.choice([-1, 1], count) * moved
-            targets[:, place] = distinct[np.clip(beside, 0, len(distinct) - 1)]
+            known = ~np.isnan(targets[:, place])
+            targets[known, place] = distinct[np.clip(beside[known], 0, len(distinct) - 1)]
         else:
             noise = rng.normal(0.0, _NOISE * (feature.range[1] - feature.range[0]), count)
             targets[:, place] = np.clip(targets[:, place] + noise, distinct[0], distinct[-1])

@@ -4,7 +4,8 @@ Vectors are sorted lexicographically by their features, so each node of the tree
 that agree in the first features. A branch is pruned where its features have already lost more
 similarity than is allowed. The features that usually lose most come first. A feature with many
 values is divided into spans of values, and its bound is the similarity to the nearest end of a
-span; its true values are compared for the vectors that remain.
+span; its true values are compared for the vectors that remain. A missing value is a value of its
+own, or a span of its own.
 
 These are scored as `scoring` defines it, in float64 and in feature order, so the result is the same
 as that of scoring every vector.
@@ -50,6 +51,7 @@ class TreeIndex:
         wide = [p for p in features if len(vectors.columns[p][0]) > _DISTINCT]
         self.ends = {place: self._cut(place) for place in wide}
         codes = np.column_stack([self._codes(place) for place in features])
+        self.ignored = np.array([self._ignored(place) for place in features], np.int64)
         # Expected loss of similarity for each binary branching. A query may have other weights than
         # the features' own, so these are mixed with their mean.
         weights = np.array([bound.feature.weight for bound in self.measures])
@@ -65,17 +67,23 @@ class TreeIndex:
         """The lower and upper ends of a feature's spans; a single span if its measure does not
         fall with distance."""
         distinct, of_vector = self.vectors.columns[place]
-        if not self.measures[place].measure.falls:
-            return distinct[:1].astype(np.float64), distinct[-1:].astype(np.float64)
-        self._verify_falls(place)
-        marks = np.linspace(0, len(of_vector), _SPANS, endpoint=False).astype(int)
-        low = np.unique(np.sort(of_vector)[marks])
-        high = np.append(low[1:] - 1, len(distinct) - 1)
+        known = np.count_nonzero(~np.isnan(distinct))
+        if self.measures[place].measure.falls:
+            self._verify_falls(place)
+            of_known = np.sort(of_vector[of_vector < known])
+            marks = np.linspace(0, len(of_known), _SPANS, endpoint=False).astype(int)
+            low = np.unique(of_known[marks])
+        else:
+            low = np.zeros(1, np.int64)
+        high = np.append(low[1:] - 1, known - 1)
+        if known < len(distinct):
+            low, high = np.append(low, known), np.append(high, known)
         return distinct[low].astype(np.float64), distinct[high].astype(np.float64)
 
     def _verify_falls(self, place: int) -> None:
         """Check on a sample that similarity does not rise with distance, as declared."""
         bound, distinct = self.measures[place], self.vectors.columns[place][0]
+        distinct = distinct[~np.isnan(distinct)]
         spread = distinct[np.linspace(0, len(distinct) - 1, 16).astype(int)]
         for at, row in enumerate(bound.grid(spread, spread)):
             if (np.diff(row[at:]) > 1e-9).any() or (np.diff(row[: at + 1]) < -1e-9).any():
@@ -92,14 +100,23 @@ class TreeIndex:
         span = np.searchsorted(self.ends[place][0], distinct.astype(np.float64), "right") - 1
         return span[of_vector].astype(np.uint8)
 
+    def _ignored(self, place: int) -> int:
+        """The code of a missing value that does not count; -1 where there is none."""
+        if not self.measures[place].ignores:
+            return -1
+        return (
+            len(self.ends[place][0] if place in self.ends else self.vectors.columns[place][0]) - 1
+        )
+
     def _loss(self, place: int) -> float:
-        """The mean of 1 - similarity in this feature, over random pairs of vectors."""
+        """The mean of 1 - similarity in this feature, over random pairs of vectors that have it."""
         bound = self.measures[place]
         some = np.random.default_rng(0).integers(0, len(self.vectors), (2, _JUDGED))
-        one, two = (self.vectors.values[s, place].tolist() for s in some)
+        pairs = self.vectors.values[some, place].T
+        pairs = pairs[~np.isnan(pairs).any(axis=1)]
         decode = bound.feature.decode
-        lost = [1.0 - bound.one(decode(a), decode(b)) for a, b in zip(one, two, strict=True)]
-        return float(np.mean(lost))
+        lost = [1.0 - bound.one(decode(a), decode(b)) for a, b in pairs.tolist()]
+        return float(np.mean(lost)) if lost else 0.0
 
     def _grow(self, codes: NDArray[np.uint8], places: Ints) -> Tree:
         order = np.lexsort([codes[:, place] for place in places[::-1]])
@@ -115,6 +132,7 @@ class TreeIndex:
             below=np.ascontiguousarray(codes[:, places[nodes[-1] :]]),
             wide=wide,
             spans=spans,
+            ignored=self.ignored,
             cases=self.vectors.cases[order],
             number=order,
         )
@@ -190,29 +208,37 @@ class _Table:
         # Similarities to spans follow the cached ones, for this call only.
         used = self._used
         for place, (low, high) in self.ends.items():
-            target, spans = values[:, place, None], len(low)
-            similarity = np.ones((len(values), 1 + 2 * spans))
-            if self.measures[place].measure.falls:
-                ends = np.broadcast_to(np.append(low, high), (len(values), 2 * spans)).reshape(-1)
-                local = self.measures[place].pairs(np.repeat(target, 2 * spans), ends)
-                local = local.reshape(-1, 2, spans)
-                outside = (target < low) | (target > high)
-                similarity[:, 1 : 1 + spans] = np.where(outside, local.max(axis=1), 1.0)
-                similarity[:, 1 + spans :] = local.min(axis=1)
-            else:
-                similarity[:, 1 + spans :] = 0.0
+            similarity = self._of_spans(place, low, high, values[:, place, None])
             self._room(used + similarity.size)
             self.similarity[used : used + similarity.size] = similarity.reshape(-1)
             found[:, place] = used + 1 + similarity.shape[1] * np.arange(len(values))
             used += similarity.size
         return found
 
+    def _of_spans(self, place: int, low: Floats, high: Floats, target: Floats) -> Floats:
+        """Similarities of targets [q, 1] to spans, after their maximum: to the most similar value
+        of each, then to the least similar, [q, 1 + 2 * spans]."""
+        bound, spans = self.measures[place], len(low)
+        similarity = np.ones((len(target), 1 + 2 * spans))
+        if bound.measure.falls:
+            ends = np.broadcast_to(np.append(low, high), (len(target), 2 * spans)).reshape(-1)
+            local = bound.pairs(np.repeat(target, 2 * spans), ends).reshape(-1, 2, spans)
+            outside = (target < low) | (target > high)
+            similarity[:, 1 : 1 + spans] = np.where(outside, local.max(axis=1), 1.0)
+            similarity[:, 1 + spans :] = local.min(axis=1)
+        else:
+            similarity[:, 1 + spans :] = 0.0
+        if np.isnan(low[-1]):
+            missing = bound.when_missing(target[:, 0].astype(np.float32))
+            similarity[:, [spans, 2 * spans]] = missing[:, None]
+        return similarity
+
     def _remember(self, place: int, value: float) -> None:
         row = self.measures[place].grid(np.array([value], np.float32), self.distinct[place])[0]
         at = self._used + 1
         self._used = at + len(row)
         self._room(self._used)
-        self.similarity[at - 1] = row.max()
+        self.similarity[at - 1] = np.max(row, initial=0.0, where=~np.isnan(row))
         self.similarity[at : self._used] = row
         self._at[place][value] = at
 

@@ -36,8 +36,9 @@ class Tree(NamedTuple):
     `places` are the features in search order, those of the levels first. `codes` [m, d] are in
     feature order, `below` [m, d - levels] those of the features after the levels, in search order
     and contiguous for speed. `wide` numbers the features that are divided into spans, -1 for the
-    others, and `spans` is the number of spans of each. `number` [m] maps positions in the tree to
-    numbers of vectors.
+    others, and `spans` is the number of spans of each. `ignored` is the code of each feature's
+    missing value that does not count, -1 if there is none. `number` [m] maps positions in the tree
+    to numbers of vectors.
     """
 
     code: NDArray[np.uint8]
@@ -50,6 +51,7 @@ class Tree(NamedTuple):
     below: NDArray[np.uint8]
     wide: Ints
     spans: Ints
+    ignored: Ints
     cases: Ints
     number: Ints
 
@@ -67,6 +69,11 @@ class Targets(NamedTuple):
     weight_sum: Floats
     rows: Ints
     table: Floats
+
+
+# A missing value that does not count changes the sum of weights. But a mean over the other features
+# is at least the similarity wanted if and only if the mean over all is, in which the missing value
+# has just this similarity. So the search enters it in the table, for each target and step.
 
 
 def first_step(reach: tuple[float, float, float]) -> float:
@@ -126,6 +133,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
     weight, need = np.empty(features), np.empty(features)
     row = np.empty(features, np.int64)
     n = 0
+    ignoring = tree.ignored.max() >= 0
     for q in range(len(pending)):
         target = pending[q]
         for step in range(features):
@@ -135,12 +143,17 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
         while True:
             n = start[q]
             enough, inside = _sufficient(may, reach)
+            if ignoring:
+                inside = max(inside, _enter_ignored(tree, targets, target, may))
             sure = (inside + SLACK) * targets.weight_sum[target]
             # The least partial sum after each step: later features add at most their maxima.
             least = (1.0 - may - SLACK) * targets.weight_sum[target]
             for step in range(features - 1, -1, -1):
                 need[step] = least
-                least -= weight[step] * table[row[step] - 1]
+                most = table[row[step] - 1]
+                if ignoring and tree.ignored[tree.places[step]] >= 0:
+                    most = max(most, 1.0 - may)
+                least -= weight[step] * most
             held = 0
             level = 0
             here[0], end[0] = 0, tree.top
@@ -187,6 +200,18 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
+def _enter_ignored(tree, targets, target, may):  # type: ignore[no-untyped-def]
+    """Give missing values that do not count the similarity that a step of the search asks for;
+    returns the similarity above which found cases are sure to be inside."""
+    for place in range(len(tree.ignored)):
+        if tree.ignored[place] >= 0:
+            at = targets.rows[target, place] + tree.ignored[place]
+            targets.table[at] = 1.0 - may
+            targets.table[at + tree.spans[place]] = 1.0 - may
+    return 1.0 - may if may < 1.0 else 0.0
+
+
+@njit(nogil=True)
 def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
     """The most by which spans of values may overestimate a vector's weighted sum."""
     less = 0.0
@@ -201,7 +226,8 @@ def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
 @njit(nogil=True)
 def _longer(array, size):  # type: ignore[no-untyped-def]
     longer = np.empty(size, array.dtype)
-    longer[: len(array)] = array
+    for at in range(len(array)):
+        longer[at] = array[at]
     return longer
 
 
@@ -213,6 +239,8 @@ def score(start, position, tree, targets, pending, local):  # type: ignore[no-un
     """
     weights, rows, table = targets.weights, targets.rows, targets.table
     codes, wide = tree.codes, tree.wide
+    if tree.ignored.max() >= 0:
+        return _score_known(start, position, tree, targets, pending, local)
     similarity = np.empty(len(position))
     for q in range(len(start) - 1):
         target = pending[q]
@@ -225,6 +253,28 @@ def score(start, position, tree, targets, pending, local):  # type: ignore[no-un
                     code = codes[position[i], place]
                     total += weights[target, place] * table[rows[target, place] + code]
             similarity[i] = total / targets.weight_sum[target]
+    return similarity
+
+
+@njit(nogil=True)
+def _score_known(start, position, tree, targets, pending, local):  # type: ignore[no-untyped-def]
+    """`score` where missing values do not count: the sum of weights depends on the vector."""
+    weights, rows, table = targets.weights, targets.rows, targets.table
+    similarity = np.empty(len(position))
+    for q in range(len(start) - 1):
+        target = pending[q]
+        for i in range(start[q], start[q + 1]):
+            total, counted = 0.0, 0.0
+            for place in range(len(tree.wide)):
+                code = tree.codes[position[i], place]
+                if code == tree.ignored[place]:
+                    continue
+                if tree.wide[place] >= 0:
+                    total += weights[target, place] * local[tree.wide[place], i]
+                else:
+                    total += weights[target, place] * table[rows[target, place] + code]
+                counted += weights[target, place]
+            similarity[i] = total / counted if counted > 0.0 else 0.0
     return similarity
 
 
@@ -253,7 +303,7 @@ def rank(start, position, similarity, tree, reach):  # type: ignore[no-untyped-d
                 places[j] = i
                 j += 1
         room = cap if inside else fallback
-        taken, edge = 0, np.int64(0)
+        taken, edge = 0, np.int64(-1)
         for place in np.argsort(keys):
             i = places[place]
             millionths = np.int64(np.rint(similarity[i] / 1e-6))

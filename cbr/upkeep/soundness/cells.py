@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cbr.case import CaseType, Feature
-from cbr.checks import HIGHEST, shown
+from cbr.checks import HIGHEST, HIGHEST_NUMBER, shown
 from cbr.errors import BadValue, CbrError
 from cbr.store import digest, schema
 from cbr.store.casebase import Casebase
@@ -84,14 +84,18 @@ def _wrong(
 ) -> Iterator[str]:
     """Invalid values of features: columns are checked at once, and cell by cell if that fails."""
     for feature, column in zip(features, columns, strict=False):
+        cells = list(zip(ids, column, strict=True))
+        if feature.missing:
+            cells = [(number, cell) for number, cell in cells if cell is not None]
+            column = [cell for _, cell in cells]
         if feature.is_number and set(map(type, column)) <= {float, int}:
-            if max(map(abs, column)) <= _FAR_BELOW:
+            if max(map(abs, column), default=0.0) <= _FAR_BELOW:
                 continue
         elif (feature.values and set(column) <= set(feature.values)) or (
             feature.is_text and set(map(type, column)) <= {str}
         ):
             continue
-        for number, cell in zip(ids, column, strict=True):
+        for number, cell in cells:
             try:
                 feature.read(_same_kind(feature, cell))
             except CbrError as error:
@@ -116,7 +120,12 @@ def _wrong_results(
 ) -> Iterator[str]:
     known = set(case_type.solutions)
     for number, solution, outcome in zip(ids, solutions, outcomes, strict=True):
-        if solution not in known:
+        good = (
+            isinstance(solution, int | float) and abs(solution) <= HIGHEST_NUMBER
+            if case_type.numeric
+            else solution in known
+        )
+        if not good:
             yield f"case {number} {where} has solution {shown(solution)}"
         if outcome is not None and not (
             isinstance(outcome, int | float) and abs(outcome) <= HIGHEST

@@ -28,6 +28,7 @@ from .layout import HISTORY as HISTORY
 from .layout import HOLE as HOLE
 from .layout import MOST_MOVES as MOST_MOVES
 from .layout import MOVES as MOVES
+from .layout import OVER as OVER
 from .layout import PAID as PAID
 from .layout import PARTS as PARTS
 from .layout import PAYOFF as PAYOFF

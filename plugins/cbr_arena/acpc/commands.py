@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli import Json, emit, lines, note, progress, waiting
+from cbr.cli import Json, emit, lines, note, progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cbr_holdem.table import Game
     from cbr_logs import GameDef
 
-_COMPILING = "compiling what is needed, once on a machine; that takes up to a minute"
 _LONGEST_WAIT = 1_000_000
 
 _Bot = Annotated[str, typer.Option(help="The bot: a name with options (cbr bots).")]
@@ -135,9 +134,8 @@ def acpc(
     _verify_seconds(connect_timeout, timeout)
     definition = load_game(game)
     notes = _notes(remember, opponents, definition)
-    with waiting(_COMPILING, 6.0):
-        mind = Mind(bot, definition.game, seed)
-        _warm(mind, definition)
+    mind = Mind(bot, definition.game, seed)
+    _warm(mind, definition)
     if notes:
         mind.recall(notes.notes.known, ["", *notes.names])
     try:
@@ -262,11 +260,10 @@ def dealer(
     try:
         if listening:
             print(*(server.getsockname()[1] for server in listening), flush=True)
-        with waiting(_COMPILING, 6.0):
-            bots = {one.spec: build(one.spec, game.game.betting) for one in ours}
-            minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
-            for mind in minds:
-                _warm(mind, game)
+        bots = {one.spec: build(one.spec, game.game.betting) for one in ours}
+        minds = [Mind(one.spec, game.game, seed, bots[one.spec]) for one in ours]
+        for mind in minds:
+            _warm(mind, game)
         with match_log(log, game, hands, seed, limits) as book:
             connections = welcome(listening, players, start_timeout)
             seats: list[Seat] = [

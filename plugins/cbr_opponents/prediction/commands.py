@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cbr.cli import File, Json, emit, note, progress, table, waiting
+from cbr.cli import File, Json, emit, note, progress, table
 
 if TYPE_CHECKING:
     from cbr.statistics import Mean
@@ -95,7 +95,7 @@ def predict(
     if save:
         verify_place(save)
         verify_model_name(save)
-    with Casebase.open(file) as base, waiting(after=6.0):
+    with Casebase.open(file) as base:
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
         found = evaluate(base, observed, model, split, seed, cards)
