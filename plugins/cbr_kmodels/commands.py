@@ -85,7 +85,7 @@ def cluster(
         verify_picture(plot)
     count = _clusters(k)
     plan = Plan(count or 1, starts, seed, iterations, model, own)
-    with Casebase.open(file) as base, waiting(after=6.0):
+    with Casebase.open(file) as base, waiting("compiling; the next run starts at once", after=6.0):
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
         with progress("clustering", "rounds") as tell:
