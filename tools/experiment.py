@@ -15,7 +15,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-from cbr import BadValue, Casebase, CbrError, build
+from cbr import BadValue, Casebase, CbrError
+from cbr.building import build
 from cbr.cli import main as cbr_main
 from cbr.learning import learn_weights
 from cbr.plugging import default_plugins

@@ -62,6 +62,23 @@ MissingValues = Annotated[
 CASE = typer.Option(
     "--case", metavar="K=V,...", help="The situation: FEATURE=VALUE,... or a JSON object."
 )
+Solution = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column of a table that is to be proposed.")
+]
+Outcome = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column that says what a solution earned.")
+]
+Delimiter = Annotated[
+    str, typer.Option(help="Character between the cells of a table; default: detected.")
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of a table, e.g. cp1252; default: detected.")]
+Decimal = Annotated[
+    str, typer.Option(metavar=".|,", help="Decimal mark of a table; default: detected.")
+]
+Note = Annotated[str, typer.Option(help="Why, in a few words, for the history.")]
+NoHistory = Annotated[
+    bool, typer.Option("--no-history", help="Do not keep what the cases were before.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 

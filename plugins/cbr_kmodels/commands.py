@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cbr.cli import File, Json, emit, note, progress, table, waiting
+from cbr.cli import File, Json, emit, note, progress, table
 
 if TYPE_CHECKING:
     from cbr import Casebase
@@ -85,7 +85,7 @@ def cluster(
         verify_picture(plot)
     count = _clusters(k)
     plan = Plan(count or 1, starts, seed, iterations, model, own)
-    with Casebase.open(file) as base, waiting("compiling; the next run starts at once", after=6.0):
+    with Casebase.open(file) as base:
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
         with progress("clustering", "rounds") as tell:

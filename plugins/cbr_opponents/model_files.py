@@ -83,9 +83,7 @@ def save_model(
         np.savez_compressed(file, **parts)
 
 
-def model_parts(
-    arrays: OpponentModel, betting: str, usual: Floats | None = None
-) -> dict[str, Any]:
+def model_parts(arrays: OpponentModel, betting: str, usual: Floats | None = None) -> dict[str, Any]:
     """What a model file consists of, by name: other files may contain a model as these."""
     parts = _flat(arrays)
     if usual is not None:
