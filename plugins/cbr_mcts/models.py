@@ -54,7 +54,7 @@ def games_of(text: str) -> tuple[str, ...]:
 
 def number_of(text: str) -> int:
     """The number of models that a text names."""
-    return len(models_of(text, games_of(text)[0]))
+    return 1 if text in (SHIPPED, NONE) else len(models_of(text, games_of(text)[0]))
 
 
 @lru_cache(maxsize=8)

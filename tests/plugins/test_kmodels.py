@@ -216,6 +216,21 @@ class TestModel:
         assert not np.array_equal(recent.in_sequence(observed, everything, False), one)
 
 
+@pytest.mark.long
+def test_a_search_weighs_the_clusters(fitted) -> None:
+    """By how well each explains the moves of an opponent, and the model that reads profiles."""
+    from cbr_mcts import SearchBot
+
+    betting, _, model, _, folder = fitted
+    path = folder / "search.npz"
+    save_kmodels(path, model, betting)
+    bot = SearchBot(model=f"kmodels:{path}")
+    assert bot.games == (betting,)
+    assert bot.memory["opponents"]["explained"].shape[-1] == 3
+    with pytest.raises(BadValue, match="names 15 models" if betting == "limit" else "of nolimit"):
+        SearchBot(model=",".join([f"kmodels:{path}"] * 5))
+
+
 def changed(path: Path, out: Path, **parts: object) -> Path:
     with np.load(path) as found:
         arrays = dict(found)
