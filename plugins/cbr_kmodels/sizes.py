@@ -7,6 +7,7 @@ programming over a histogram.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def size_classes(sizes: Floats, count: int) -> list[SizeClass]:
     middle = np.bincount(place, logs) / often
     bounds = _split(middle, often.astype(np.float64), min(count, len(used)))
     found = []
-    for first, end in zip(bounds, bounds[1:], strict=False):
+    for first, end in pairwise(bounds):
         mine = sizes[(place >= first) & (place < end)]
         mean = float(np.exp(np.log(mine).mean()))
         found.append(SizeClass(float(mine.min()), float(mine.max()), mean, len(mine) / len(sizes)))
