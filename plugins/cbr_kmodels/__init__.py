@@ -7,6 +7,7 @@ model_file    clusters saved to a file and read again
 training      clusters of the players of a log, from several starts
 hidden_cards  what players hold who do not show it
 evaluation    how well clusters predict players who were held out; the number of clusters
+sizes         classes of sizes of bets and raises, found in a log
 report        what the players of a cluster are like
 pictures      pictures of clusters and of their accuracy
 commands      the command `cbr cluster`

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cbr.typing import Floats, Progress
     from cbr_kmodels.evaluation import HeldOut
     from cbr_kmodels.report import Row
+    from cbr_kmodels.sizes import SizeClass
 
 _K = Annotated[
     str,
@@ -39,6 +40,9 @@ _Test = Annotated[
 _Cards = Annotated[
     bool, typer.Option("--cards", help="Infer what players hold who do not show it.")
 ]
+_Sizes = Annotated[
+    int, typer.Option(min=0, max=30, help="Also find so many classes of sizes of bets and raises.")
+]
 _Plot = Annotated[
     Path | None, typer.Option(metavar="P.png", help="Draw the clusters after 1, 3 and all rounds.")
 ]
@@ -61,6 +65,7 @@ def cluster(
     own: _Own = "trees",
     test: _Test = False,
     cards: _Cards = False,
+    sizes: _Sizes = 0,
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
@@ -93,6 +98,8 @@ def cluster(
         if cards:
             with progress("inferring cards", "rounds") as tell:
                 _infer(base, observed, found, tell)
+        if sizes:
+            found["sizes"] = _sizes(base, sizes)
         if out:
             save_kmodels(out, found["model"], BETTING[base.domain])
     _show(found, json)
@@ -165,6 +172,18 @@ def _made(
     }
 
 
+def _sizes(base: Casebase, count: int) -> dict[str, list[SizeClass]]:
+    """Classes of the sizes of bets, and of raises."""
+    from cbr_kmodels.sizes import size_classes
+    from cbr_opponents.learning import decisions
+
+    seen = decisions(base, ["action", "share"])
+    return {
+        name: size_classes(seen["share"][seen["action"] == action].astype(float), count)
+        for name, action in (("bets", "b"), ("raises", "r"))
+    }
+
+
 def _infer(base: Casebase, observed: Any, found: dict[str, Any], tell: Progress) -> None:
     """Give the clusters inferred chances of moves given a hand."""
     from cbr_kmodels.hidden_cards import with_inferred_cards
@@ -194,6 +213,10 @@ def _show(found: dict[str, Any], json: bool) -> None:
                 "tried": [
                     {"k": k, "log_loss": loss.mean, "ci95": loss.ci95} for k, loss in found["tried"]
                 ],
+                "sizes": {
+                    name: [one._asdict() for one in classes]
+                    for name, classes in found.get("sizes", {}).items()
+                },
                 "held_out": None if judged is None else evaluation.as_json(judged),
             }
         )
@@ -210,6 +233,12 @@ def _show(found: dict[str, Any], json: bool) -> None:
     if found["tried"]:
         rows = [(f"{k}", _mean(loss, ".4f")) for k, loss in found["tried"]]
         table("log-loss of players who were held out", ["clusters", "log-loss"], rows)
+    for name, classes in found.get("sizes", {}).items():
+        lines = [
+            (f"{one.low:.2f} to {one.high:.2f}", f"{one.mean:.2f}", f"{one.share:.1%}")
+            for one in classes
+        ]
+        table(f"sizes of {name}, in pots", ["from", "mean", "share"], lines)
     if judged is not None:
         _show_judged(judged)
 

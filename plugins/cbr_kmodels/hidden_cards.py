@@ -114,7 +114,7 @@ def with_inferred_cards(
     public = model.in_sequence(observed, everything, False)
     boards = boards_of(base, observed)
     played = played_hands(observed, public, boards, everything)
-    grid = infer(observed, played, boards, tell=tell).grid
+    grid = infer_cards(observed, played, boards, tell=tell).grid
     shared, own = (arrays._replace(grid=grid) for arrays in (model.shared, model.own))
     return dataclasses.replace(model, shared=shared, own=own)
 
@@ -174,22 +174,32 @@ def played_hands(observed: Observed, public: Floats, boards: Boards, use: Flags)
     )
 
 
-def infer(
+def infer_cards(
     observed: Observed,
     played: Played,
     boards: Boards,
     rounds: int = 30,
+    falling: bool = True,
     tell: Callable[[int, float], None] | None = None,
 ) -> Inferred:
-    """Infer the chances of moves given a hand from all decisions, with shown and hidden cards."""
+    """Infer the chances of moves given a hand from all decisions, with shown and hidden cards.
+
+    If folds need not be `falling`, it is van der Kleij's way: at first hidden hands are any, so
+    that moves say nothing about hands, and nothing keeps the best hands from folding."""
     totals = counted_by_context(observed)
-    grid = falling_folds(smoothed_frequencies(counted(observed), totals), None)
+    grid = smoothed_frequencies(counted(observed), totals)
+    if falling:
+        grid = falling_folds(grid, None)
+    else:
+        shares = (totals + 0.1) / (totals + 0.1).sum(axis=-1, keepdims=True)
+        grid[:] = shares[:, :, None]
     done: list[tuple[float, float]] = []
     counts = np.zeros(grid.shape)
     while len(done) < rounds and not (done and done[-1][1] < _SETTLED):
         counts, likely = expected_counts(played, boards, grid)
         found = smoothed_frequencies(counts, totals)  # type: ignore[arg-type]
-        found = falling_folds(anchored_folds(found, counts), counts)
+        if falling:
+            found = falling_folds(anchored_folds(found, counts), counts)
         change = (np.abs(found - grid)[..., FOLD] * counts.sum(axis=-1)).sum() / counts.sum()
         grid = found
         done.append((likely, float(change)))

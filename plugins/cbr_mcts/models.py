@@ -54,7 +54,7 @@ def games_of(text: str) -> tuple[str, ...]:
 
 def number_of(text: str) -> int:
     """The number of models that a text names."""
-    return 1 if text in (SHIPPED, NONE) else len(several(text))
+    return 1 if text in (SHIPPED, NONE) else len(models_of(text, games_of(text)[0]))
 
 
 @lru_cache(maxsize=8)
@@ -64,14 +64,15 @@ def models_of(text: str, betting: str) -> tuple[Model, ...]:
         saved = read_model(PRIORS[betting])
         return (Model(saved.arrays, saved.usual, SHIPPED),)
     specs = ["uniform"] if text == NONE else several(text)
-    if not 1 <= len(specs) <= _MOST:
-        raise BadValue(f"model={text!r} of mcts names {len(specs)} models; give 1 to {_MOST}")
-    return tuple(_made(spec, betting) for spec in specs)
+    found = [model for spec in specs[: _MOST + 1] for model in _made(spec, betting)]
+    if not 1 <= len(found) <= _MOST:
+        raise BadValue(f"model={text!r} of mcts names {len(found)} models; give 1 to {_MOST}")
+    return tuple(found)
 
 
 @lru_cache(maxsize=16)
-def _made(text: str, betting: str) -> Model:
-    """The model of one spec."""
+def _made(text: str, betting: str) -> tuple[Model, ...]:
+    """The model of one spec, or its `parts` if it consists of several."""
     spec = Spec.parse(text)
     name, _, argument = spec.name.partition(":")
     kind = default_plugins().get("player model", name)
@@ -97,7 +98,8 @@ def _made(text: str, betting: str) -> Model:
     if arrays.grid.shape[-1] != moves:
         raise BadValue(f"model={text} is of another game than {betting}")
     usual = getattr(model, "usual", None)
-    return Model(arrays, getattr(observed, "usual", None) if usual is None else usual, text)
+    usual = getattr(observed, "usual", None) if usual is None else usual
+    return tuple(Model(part, usual, text) for part in getattr(model, "parts", (arrays,)))
 
 
 @lru_cache(maxsize=2)

@@ -15,7 +15,7 @@ from cbr_kmodels.hidden_cards import (
     boards_of,
     expected_counts,
     falling_folds,
-    infer,
+    infer_cards,
     isotonic,
     played_hands,
 )
@@ -43,7 +43,7 @@ def inferred(tmp_path_factory: pytest.TempPathFactory):
         boards = boards_of(base, mine)
     public = fit_frequencies(mine).average[tuple(mine.place.T)]
     played = played_hands(mine, public, boards, np.ones(len(mine), bool))
-    return observed, mine, boards, played, infer(mine, played, boards, rounds=12)
+    return observed, mine, boards, played, infer_cards(mine, played, boards, rounds=12)
 
 
 @pytest.mark.long

@@ -25,6 +25,7 @@ from cbr_kmodels.differences import LEAVES, Choices, differences
 from cbr_kmodels.evaluation import choose_k, held_out
 from cbr_kmodels.model import _before
 from cbr_kmodels.report import describe, styles
+from cbr_kmodels.sizes import size_classes
 from cbr_opponents import SequentialModel, described_chances, model_maker, workspace
 from cbr_opponents.learning import Observed, observe
 from cbr_opponents.testing import check_player_model
@@ -216,6 +217,21 @@ class TestModel:
         assert not np.array_equal(recent.in_sequence(observed, everything, False), one)
 
 
+@pytest.mark.long
+def test_a_search_weighs_the_clusters(fitted) -> None:
+    """By how well each explains the moves of an opponent, and the model that reads profiles."""
+    from cbr_mcts import SearchBot
+
+    betting, _, model, _, folder = fitted
+    path = folder / "search.npz"
+    save_kmodels(path, model, betting)
+    bot = SearchBot(model=f"kmodels:{path}")
+    assert bot.games == (betting,)
+    assert bot.memory["opponents"]["explained"].shape[-1] == 3
+    with pytest.raises(BadValue, match="names 15 models" if betting == "limit" else "of nolimit"):
+        SearchBot(model=",".join([f"kmodels:{path}"] * 5))
+
+
 def changed(path: Path, out: Path, **parts: object) -> Path:
     with np.load(path) as found:
         arrays = dict(found)
@@ -285,11 +301,12 @@ def test_the_command(cbr, tmp_path: Path) -> None:
     base, out = limit_base(tmp_path), tmp_path / "k.npz"
     words = ["cluster", base, "-k", "2", "--iterations", "8"]
     words += ["--model", "frequencies", "--own", "frequencies"]
-    answer = cbr(*words, "--out", out, "--plot", tmp_path / "p.png", "--json")
+    answer = cbr(*words, "--out", out, "--plot", tmp_path / "p.png", "--sizes", 3, "--json")
     assert answer.code == 0, answer.err
     assert [row["players"] for row in answer.json["clusters"]].count(0) == 0
     assert sum(row["players"] for row in answer.json["clusters"]) == 5
     assert "NaN" not in answer.out
+    assert sum(one["share"] for one in answer.json["sizes"]["bets"]) == pytest.approx(1.0)
     assert (tmp_path / "p.png").stat().st_size > 10_000
     shown = cbr(*words)
     assert "VPIP" in shown.out
@@ -321,6 +338,22 @@ def test_other_files_are_refused(cbr, tmp_path: Path) -> None:
     answer = cbr("predict", base, "--model", f"kmodels:{tmp_path / 'bad.npz'}")
     assert answer.code == 2
     assert "or damaged" in answer.err
+
+
+class TestSizes:
+    def test_classes_are_found_where_the_sizes_are(self) -> None:
+        rng = np.random.default_rng(0)
+        centre = rng.choice([0.5, 1.0, 3.0], 3_000, p=[0.5, 0.3, 0.2])
+        found = size_classes(centre * np.exp(rng.normal(0.0, 0.03, 3_000)), 3)
+        assert [one.mean for one in found] == pytest.approx([0.5, 1.0, 3.0], rel=0.02)
+        assert [one.share for one in found] == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
+
+    def test_few_sizes_have_few_classes(self) -> None:
+        found = size_classes(np.array([1.0, 1.0, np.nan, 2.0, 0.0]), 5)
+        assert [(one.low, one.high) for one in found] == [(1.0, 1.0), (2.0, 2.0)]
+        assert size_classes(np.array([]), 3) == []
+        with pytest.raises(BadValue, match="1 or more"):
+            size_classes(np.ones(3), 0)
 
 
 def test_posteriors_are_chances() -> None:
