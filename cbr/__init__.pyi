@@ -1,4 +1,3 @@
-from .building.pipeline import build as build
 from .case import Batch as Batch
 from .case import BuildOption as BuildOption
 from .case import Case as Case
@@ -13,6 +12,11 @@ from .errors import CbrError as CbrError
 from .evolve.arena import Arena as Arena
 from .evolve.arena import Contest as Contest
 from .evolve.arena import Gene as Gene
+from .interface.casebase import Casebase as Casebase
+from .interface.making import build as build
+from .interface.making import describe as describe
+from .interface.making import open as open
+from .interface.nearest import Nearest as Nearest
 from .measure import FEATURE_HIGH as FEATURE_HIGH
 from .measure import FEATURE_LOW as FEATURE_LOW
 from .measure import FEATURE_SPAN as FEATURE_SPAN
@@ -26,7 +30,6 @@ from .reusing.explanation import explain as explain
 from .reusing.numbers import number_policy as number_policy
 from .reusing.policies import reuse_policy as reuse_policy
 from .reusing.proposal import reuse as reuse
-from .store.casebase import Casebase as Casebase
 from .store.records import CaseSource as CaseSource
 from .store.records import Raw as Raw
 from .store.records import Record as Record

@@ -49,9 +49,12 @@ Possible = Callable[[Mapping[str, Value], "CaseType"], Collection[str]]
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Fields that are stored only if they say something, so that earlier versions read the others.
-_ONLY_IF_GIVEN = {"missing", "solution"}
+_ONLY_IF_GIVEN = {"missing", "solution", "label", "solution_label", "outcome_label"}
 #: Fields of a case type that a casebase does not store.
-_OF_THE_PLUGIN = ("situate", "survey", "options", "if_missing", "derive", "possible")
+_OF_THE_PLUGIN = (
+    *("situate", "survey", "options", "if_missing", "derive", "possible"),
+    "inputs",
+)
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 
@@ -60,7 +63,8 @@ class Feature:
     """One attribute of a situation: a number, a category or a text.
 
     With `range` it is a number, with `values` a category; with neither it is free text, which is
-    stored but not compared (`indexed=False`). The range is a scale for measures, not a limit: a
+    stored but not compared (`indexed=False`). `label` is the name that people give it, such as the
+    head of its column (default: the name). The range is a scale for measures, not a limit: a
     number outside it is stored unchanged. `similarity` is the spec of the local measure, `weight`
     the default weight. A `private` feature is known only to the decision maker, so a record may
     lack it; decisions without it (NaN, or empty text) are stored separately, as hidden decisions.
@@ -84,13 +88,14 @@ class Feature:
     private: bool = False
     computed: bool = False
     missing: str = ""
+    label: str = ""
     compute: Compute | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         verify_fields(
             f"feature {shown(self.name)}",
             self,
-            texts=("name", "meaning", "unit", "similarity", "missing"),
+            texts=("name", "meaning", "unit", "similarity", "missing", "label"),
             flags=("indexed", "private", "computed"),
             numbers=("weight",),
         )
@@ -268,6 +273,7 @@ class CaseType:
     """One stage of a casebase: its features, its solutions, and how records become situations.
 
     Its solutions are either classes, named in `solutions`, or numbers, described by `solution`.
+    `solution_label` and `outcome_label` are what people call them, such as the heads of columns.
     `missing` is the rule for each public feature that states none of its own: such a feature may
     be missing. `reuse` is by default ``proportional``, for numbers ``mean``.
 
@@ -283,8 +289,11 @@ class CaseType:
     explains, by solution, what it means if a built stage has no case with it.
 
     `derive(values, case_type)` computes features from the values that a user gives for a situation,
-    such as the strength of a hand from its cards. `possible(values, case_type)` returns the
-    solutions that are possible in a situation, as far as its values tell; by default all are.
+    such as the strength of a hand from its cards. `inputs` are what a user may give for it besides
+    the features, such as amounts of which the features are shares; what `derive` returns under
+    another name than a feature's is a column for features that compute themselves.
+    `possible(values, case_type)` returns the solutions that are possible in a situation, as far as
+    its values tell; by default all are.
     """
 
     name: str
@@ -305,11 +314,14 @@ class CaseType:
     possible: Possible | None = field(default=None, compare=False, repr=False)
     solution: Number | None = None
     missing: str = ""
+    solution_label: str = ""
+    outcome_label: str = ""
+    inputs: Sequence[Feature] = field(default=(), compare=False, repr=False)
 
     kind: ClassVar[str] = "case type"
 
     def __post_init__(self) -> None:
-        texts = ("name", "meaning", "feature_set", "retrieval", "reuse", "record", "missing")
+        texts = [f.name for f in dataclasses.fields(self) if f.type == "str"]
         verify_fields(f"case type {shown(self.name)}", self, texts=texts)
         if not TYPE_NAME.match(self.name):
             raise BadValue(f"case type {shown(self.name)} must be named domain or domain/stage")
@@ -401,9 +413,15 @@ class CaseType:
         return tuple(feature for feature in self.features if not feature.indexed)
 
     def feature(self, name: str) -> Feature:
-        if name not in self._by_name:
+        """The feature of that name or, if none has it, of that label."""
+        found = self.find(name)
+        if found is None:
             raise NoSuchName("feature", name, list(self._by_name))
-        return self._by_name[name]
+        return found
+
+    def find(self, name: str) -> Feature | None:
+        """As `feature`; None if there is none."""
+        return self._by_name.get(name) or self._by_label.get(name.strip().lower())
 
     @property
     def public(self) -> CaseType:
@@ -414,6 +432,16 @@ class CaseType:
     @cached_property
     def _by_name(self) -> dict[str, Feature]:
         return {feature.name: feature for feature in self.features}
+
+    @cached_property
+    def _by_label(self) -> dict[str, Feature]:
+        """Features by label in lower case; labels that two have are in it for neither."""
+        labels = [f.label.strip().lower() for f in self.features]
+        return {
+            label: feature
+            for label, feature in zip(labels, self.features, strict=True)
+            if label and labels.count(label) == 1
+        }
 
     def position(self, name: str) -> int:
         """The position of a feature among the indexed features."""

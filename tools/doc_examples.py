@@ -1,6 +1,6 @@
 """Runs the examples of the documentation: `python tools/doc_examples.py` updates their outputs.
 
-In README.md, docs/tutorial.md and docs/how-to, a block marked `sh` is run line by line where a line
+In README.md, the tutorials and docs/how-to, a block marked `sh` is run line by line where a line
 calls `cbr`, and a block marked `python` is executed; one that begins with a comment such as
 `# paired.py` is a file to be saved under that name instead. A block marked `text` right after one
 of these is its output. The tests run every page and fail when an output differs.
@@ -17,12 +17,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 _DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", _DOCS / "tutorial.md", *sorted((_DOCS / "how-to").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    _DOCS / "tutorial.md",
+    _DOCS / "tutorial-python.md",
+    *sorted((_DOCS / "how-to").glob("*.md")),
+]
 #: Files of the project that examples name.
-_SHIPPED = ("sample.phhs", "open-hand.phh", "demo.phhs.xz", "demo.npz", "demo.weights.json")
+_SHIPPED = (
+    "iris.csv",
+    "sample.phhs",
+    "open-hand.phh",
+    "demo.phhs.xz",
+    "demo.npz",
+    "demo.weights.json",
+)
 _BLOCK = re.compile(r"^```(?P<kind>sh|python|text)\n(?P<body>.*?)^```$", re.M | re.S)
 _WIDTH = "100"
 
@@ -35,12 +48,13 @@ def updated(page: str, folder: Path) -> str:
     """The text of a page with the outputs that its examples have when run in a folder."""
     parts, end = [], 0
     output: str | None = None
+    names = {"__name__": "example"}
     with _workplace(folder):
         for block in _BLOCK.finditer(page):
             between = page[end : block.start()]
             body = block["body"]
             if block["kind"] != "text":
-                output = _run(block["kind"], body)
+                output = _run(block["kind"], body, names)
             elif output is not None and not between.strip():
                 body, output = output, None
             else:
@@ -69,8 +83,9 @@ def _workplace(folder: Path) -> Iterator[None]:
         os.environ.pop("COLUMNS") if columns is None else os.environ.update(COLUMNS=columns)
 
 
-def _run(kind: str, body: str) -> str | None:
-    """The output of a block; None if it is not run."""
+def _run(kind: str, body: str, names: dict[str, Any]) -> str | None:
+    """The output of a block; None if it is not run. Python blocks share the `names` of a page, as
+    the cells of a notebook do."""
     if kind == "sh":
         lines = [shlex.split(line, comments=True) for line in body.replace("\\\n", "").splitlines()]
         commands = [words[1:] for words in lines if words[:1] == ["cbr"]]
@@ -79,7 +94,7 @@ def _run(kind: str, body: str) -> str | None:
         Path(name[1]).write_text(body, "utf-8")
         return None
     with redirect_stdout(StringIO()) as out:
-        exec(compile(body, "<example>", "exec"), {"__name__": "example"})
+        exec(compile(body, "<example>", "exec"), names)
     return _trimmed(out.getvalue())
 
 

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cbr.building.append import Appender, fitting_types
 from cbr.building.archives import files_in
@@ -71,6 +71,7 @@ def build(
     domain: str = "",
     *,
     features: str = "",
+    case_types: Sequence[CaseType] = (),
     reader: str = "",
     options: Mapping[str, Any] | None = None,
     known_only: bool = False,
@@ -85,7 +86,8 @@ def build(
 ) -> BuildReport:
     """Build a casebase of a domain from files, folders and archives, or add what is new to one.
 
-    `features` is as in ``--features``; an existing casebase keeps its features. `options` are
+    `features` is as in ``--features``; an existing casebase keeps its features. A new one is of
+    these `case_types`, if given, instead of those that plugins have for the domain. `options` are
     passed to the reader and to the domain. With `known_only` decisions whose private features are
     unknown are left out. A record that cannot be used is listed in the table `skipped` with its
     reason; with `strict` the first one is an error. With `replace` the content of these files takes
@@ -100,9 +102,10 @@ def build(
     scan = SourceScan(paths, files, plugins, reader, dict(options or {}), limit, size)
     scan.max_unpacked = max_unpacked
     batches = scan.batches()
-    if not domain and not Path(out).exists():
+    if not case_types and not domain and not Path(out).exists():
         domain, batches = scan.domain(batches)
-    with _Writer(Path(out), domain, features, plugins, strict) as writer, writer.whole(replace):
+    wanted = _Wanted(domain, features, tuple(case_types))
+    with _Writer(Path(out), wanted, plugins, strict) as writer, writer.whole(replace):
         scan.case_types = writer.case_types
         setup = scan.setup(known_only)
         writer.select(setup)
@@ -139,12 +142,22 @@ def _survey(scan: SourceScan, setup: WorkerSetup, executor: Executor | None) -> 
     return total
 
 
+class _Wanted(NamedTuple):
+    """The case types that a casebase is built for: a domain's, or those given."""
+
+    domain: str
+    features: str
+    case_types: Sequence[CaseType]
+
+    def types(self, plugins: Plugins) -> list[CaseType]:
+        own = self.case_types or case_types_of(self.domain, plugins)
+        return wished(own, self.features, plugins)
+
+
 class _Writer:
     """Writes batches into a casebase; one that it created is removed if it stays empty."""
 
-    def __init__(
-        self, out: Path, domain: str, features: str, plugins: Plugins, strict: bool
-    ) -> None:
+    def __init__(self, out: Path, wanted: _Wanted, plugins: Plugins, strict: bool) -> None:
         self.out = out
         self.strict = strict
         self.report = BuildReport(str(out))
@@ -156,14 +169,16 @@ class _Writer:
         if out.exists():
             base = Casebase.open(out, write=True)
             try:
-                types, self.report.notes = fitting_types(base, domain, features, plugins)
+                types, self.report.notes = fitting_types(
+                    base, wanted.domain, wanted.features, plugins
+                )
             except BaseException:
                 base.close()
                 raise
             self.appender = Appender(out, types, base=base)
         else:
             verify_can_be_made(out)
-            self.appender = Appender(out, wished(case_types_of(domain, plugins), features, plugins))
+            self.appender = Appender(out, wanted.types(plugins))
         self.case_types = self.appender.case_types
         self.report.record = self.case_types[0].record
         self.report.features = {t.stage: [f.name for f in t.features] for t in self.case_types}

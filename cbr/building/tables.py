@@ -1,81 +1,41 @@
-"""The engine's own case source: CSV and TSV tables, one case per row."""
+"""The engine's own case source: tables, one case per row."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cbr.case import Batch, BuildOption, CaseType, Feature, Situated, Solution
+from cbr.case import Batch, BuildOption, CaseType, Feature, Situated, Solution, Value
 from cbr.checks import HIGHEST
 from cbr.errors import BadJson, BadValue
-from cbr.files.compression import BROKEN, open_bytes, plain_name
 from cbr.files.json_text import read_json
 from cbr.plugging.guard import frozen
 from cbr.store.records import CaseSource, Record, Skipped
+from cbr.tables.cells import is_missing, number_in, stands_for_nothing
+from cbr.tables.reading import TableOptions, is_table, read_records
+
+Items = Iterator[Record | Skipped]
 
 
-def _is_table(path: Path, head: bytes) -> bool:
-    return Path(plain_name(path)).suffix in {".csv", ".tsv"} and b"\0" not in head
-
-
-def _read_rows(path: Path, delimiter: str = "") -> Iterator[Record | Skipped]:
+def _read(path: Path, delimiter: str = "", encoding: str = "", decimal: str = "") -> Items:
     """Each row as a JSON object of its columns."""
-    if len(delimiter) > 1:
-        raise BadValue(f"--delimiter {delimiter!r} must be one character")
-    separator = delimiter or ("\t" if plain_name(path).endswith(".tsv") else ",")
-    with open_bytes(path) as (raw, position):
-        # An invalid byte becomes a character that no valid row contains, so that only its row is
-        # skipped, not the file.
-        text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
-        rows = csv.reader(text, delimiter=separator, strict=True)
-        header: list[str] = []
-        while True:
-            line = rows.line_num + 1
-            try:
-                cells = next(rows, None)
-            except csv.Error as error:
-                yield Skipped(line, f"not a row of a table: {error}", position())
-                continue
-            except BROKEN as error:
-                yield Skipped(line, f"the file breaks off: {error}", position())
-                return
-            if cells is None:
-                return
-            if not header:
-                header = [cell.strip() for cell in cells]
-                for name in sorted({name for name in header if header.count(name) > 1}):
-                    yield Skipped(line, f"column {name!r} appears twice", position())
-                    return
-                continue
-            if not any(cells):
-                continue
-            yield _row(header, cells, line, position())
-
-
-def _row(header: list[str], cells: list[str], line: int, offset: int) -> Record | Skipped:
-    if len(cells) != len(header):
-        return Skipped(line, f"{len(cells)} cells under {len(header)} column names", offset)
-    body = json.dumps(
-        dict(zip(header, (cell.strip() for cell in cells), strict=True)), ensure_ascii=False
-    )
-    try:
-        body.encode("utf-8")
-    except UnicodeEncodeError:
-        return Skipped(line, "bytes that are not UTF-8", offset)
-    return Record(body, line, offset)
+    return read_records(path, TableOptions(delimiter, encoding, decimal))
 
 
 TABLE = CaseSource(
     name="table",
-    meaning="CSV or TSV: one case per row, columns named as the features, `solution`, `outcome`",
-    can_read=_is_table,
-    read=_read_rows,
-    options=(BuildOption("delimiter", "Character between the cells of a table.", ""),),
+    meaning="CSV, TSV, JSON lines, Parquet or Excel: one case per row",
+    can_read=is_table,
+    read=_read,
+    options=(
+        BuildOption("delimiter", "Character between the cells of a table; default: detected.", ""),
+        BuildOption(
+            "encoding", "Encoding of a table, e.g. cp1252 or mixed; default: detected.", ""
+        ),
+        BuildOption("decimal", "Decimal mark of a table, . or ,; default: detected.", ""),
+    ),
 )
 
 
@@ -88,6 +48,7 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
     import numpy as np
 
     by_stage = {case_type.stage: case_type for case_type in case_types}
+    labels = {t.stage: _labels(t) for t in case_types}
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {stage: [] for stage in by_stage}
     rejected: dict[int, str] = {}
     for place, body in enumerate(bodies):
@@ -96,7 +57,7 @@ def situate_rows(bodies: Sequence[str], case_types: Sequence[CaseType]) -> Situa
             stage = next(iter(by_stage)) if len(by_stage) == 1 else str(row.get("stage", ""))
             if stage not in by_stage:
                 raise BadValue(f"stage is {stage!r}; it must be one of {', '.join(by_stage)}")
-            rows[stage].append((place, _checked(row, by_stage[stage])))
+            rows[stage].append((place, _checked(row, by_stage[stage], labels[stage])))
         except BadValue as error:
             rejected[place] = str(error)
     batches = {}
@@ -128,46 +89,71 @@ def _object(body: str) -> dict[str, Any]:
     return row
 
 
-def _checked(row: Mapping[str, str], case_type: CaseType) -> dict[str, Any]:
-    """The row with its features converted; other columns unchanged."""
-    known = {feature.name: feature for feature in case_type.features}
-    read: dict[str, Any] = {}
-    for name, text in row.items():
-        feature = known.get(name)
-        # A computed feature is not read from a column of the same name.
-        if feature is None or feature.computed:
-            read[name] = text
-        elif feature.missing and feature.lacks(text):
-            read[name] = None
-        else:
-            read[name] = feature.read(text)
+def _labels(case_type: CaseType) -> set[str]:
+    """Columns that are read under another name than their own."""
+    labels = {feature.label for feature in case_type.features if not feature.computed}
+    return labels | {case_type.solution_label, case_type.outcome_label}
+
+
+def _checked(row: Mapping[str, Any], case_type: CaseType, labels: set[str]) -> dict[str, Any]:
+    """The row with its features converted, by their names; other columns unchanged."""
+    read = {name: cell for name, cell in row.items() if name not in labels}
+    may_lack = bool(case_type.missing)
     for feature in case_type.features:
-        if not feature.computed and feature.name not in row:
-            raise BadValue(f"column {feature.name!r} is missing")
-    if "solution" not in row:
-        raise BadValue("column 'solution' is missing")
-    return read | {
-        "solution": _solution(row["solution"], case_type),
-        "outcome": _outcome(row.get("outcome", "")),
-    }
+        if not feature.computed:  # one that is computed is not read from a column
+            read[feature.name] = _value(row, feature, may_lack)
+    solution = _cell(row, "solution", case_type.solution_label)
+    outcome = row.get(case_type.outcome_label or "outcome", "")
+    return read | {"solution": _solution(solution, case_type), "outcome": _outcome(outcome)}
 
 
-def _solution(text: Any, case_type: CaseType) -> Solution:
+def _cell(row: Mapping[str, Any], name: str, label: str) -> Any:
+    """The cell of the column that has this label, if there is one, or else this name."""
+    if label and label in row:
+        return row[label]
+    if name not in row:
+        raise BadValue(f"column {(label or name)!r} is missing")
+    return row[name]
+
+
+def _value(row: Mapping[str, Any], feature: Feature, may_lack: bool) -> Value | None:
+    """The value of a feature in a row; None if it may be missing and is. Rows that `may_lack`
+    features may lack texts too, which are empty then."""
+    if feature.label not in row and feature.name not in row:
+        if feature.missing:  # rows of JSON leave out what they lack
+            return None
+        if may_lack and feature.is_text:
+            return ""
+    cell = _cell(row, feature.name, feature.label)
+    if feature.missing and (feature.lacks(cell) or stands_for_nothing(cell, feature)):
+        return None
+    if feature.is_number and isinstance(cell, str):
+        number = number_in(cell)
+        return feature.read(cell if number is None else number)
+    return feature.read(cell)
+
+
+def _solution(cell: Any, case_type: CaseType) -> Solution:
+    label = case_type.solution_label or "solution"
     if case_type.solution is not None:
-        return case_type.solution.read(text)
-    if str(text) not in case_type.solutions:
-        raise BadValue(
-            f"solution is {str(text)!r}; it must be one of {', '.join(case_type.solutions)}"
-        )
-    return str(text)
+        if is_missing(cell):
+            raise BadValue(f"{label} is missing")
+        number = number_in(cell)
+        return case_type.solution.read(cell if number is None else number)
+    if str(cell) in case_type.solutions:
+        return str(cell)
+    if is_missing(cell):
+        raise BadValue(f"{label} is missing")
+    raise BadValue(f"{label} is {str(cell)!r}; it must be one of {', '.join(case_type.solutions)}")
 
 
 def _outcome(text: Any) -> float:
     """The outcome, NaN where the cell is empty."""
-    if text is None or text == "":
+    if is_missing(text):
         return math.nan
     try:
-        amount = float(text)
+        amount = number_in(text)
+        amount = float(text) if amount is None else amount
     except (TypeError, ValueError, OverflowError):
         raise BadValue(f"outcome is {text!r}, not a number") from None
     if not abs(amount) <= HIGHEST:

@@ -78,7 +78,9 @@ def _show_proposal(answer: Explanation) -> None:
     rows: list[list[object]] = [
         [name, round(answer.probabilities[name], 4), answer.mean_outcome[name]] for name in shown
     ]
-    heads = ["solution", "probability", "mean outcome"]
+    heads = [answer.label("solution"), "probability", f"mean {answer.label('outcome')}"]
+    if not answer.has_outcomes:
+        heads, rows = heads[:2], [row[:2] for row in rows]
     if any(value is not None for value in answer.mean_value.values()):
         heads.append("worth")
         for row in rows:
@@ -112,21 +114,26 @@ def _actual(answer: Explanation, made: Decision) -> str:
 def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int) -> None:
     heads = [f"#{first + place + 1}" for place in range(len(shown))]
     target = answer.target
+    outcome = [answer.label("outcome"), "", *(cell(near.mean_outcome) for near in shown)]
     table(
         "",
         ["", "target", *heads],
         [
             ["similarity", "", *(f"{near.similarity:.4f}" for near in shown)],
-            ["solution", "", *(_solutions(near) for near in shown)],
-            ["outcome", "", *(cell(near.mean_outcome) for near in shown)],
+            [answer.label("solution"), "", *(_solutions(near) for near in shown)],
+            *([outcome] if answer.has_outcomes else []),
             ["case", "", *(_ids(near) for near in shown)],
             *(
-                [name, cell(target.get(name)), *(_value(near.values, name) for near in shown)]
+                [
+                    answer.label(name),
+                    cell(target.get(name)),
+                    *(_value(near.values, name) for near in shown),
+                ]
                 for name in answer.weights
             ),
             *(
                 [
-                    name,
+                    answer.label(name),
                     cell(target[name]) if name in target else "",
                     *(_value(near.also, name) for near in shown),
                 ]
@@ -139,7 +146,7 @@ def _show_neighbours(answer: Explanation, shown: Sequence[Neighbour], first: int
         ["feature", "measure", "weight", *heads],
         [
             [
-                name,
+                answer.label(name),
                 answer.similarities[name],
                 weight,
                 *(_local(answer, near, name) for near in shown),
@@ -160,7 +167,7 @@ def _against(answer: Explanation, other: Neighbour) -> str:
     if not other.is_alike:
         return "Evidence against it: none; no case with another solution is similar at all."
     differs = [
-        f"{name} ({_value(other.values, name)})"
+        f"{answer.label(name)} ({_value(other.values, name)})"
         for name, value in answer.target.items()
         if name in answer.weights and not _same(other.values.get(name), value)
     ]

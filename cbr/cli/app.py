@@ -11,10 +11,13 @@ from cbr.cli.commands import (
     build,
     cache,
     check,
+    delete,
+    describe,
     evaluate,
     evolve,
     evolve_report,
     export,
+    history,
     index,
     info,
     learn_weights,
@@ -23,6 +26,7 @@ from cbr.cli.commands import (
     rebuild,
     refine,
     retain,
+    revise,
     weights,
 )
 
@@ -62,8 +66,8 @@ class _Command(Protocol):
 
 #: In the order of ``cbr --help``.
 _COMMANDS: tuple[_Command, ...] = (
-    *(build, rebuild, info, check, export),
-    *(query, retain, refine, index),
+    *(describe, build, rebuild, info, check, export),
+    *(query, retain, revise, delete, history, refine, index),
     *(evaluate, learn_weights, weights, evolve, evolve_report),
     *(plugins, cache),
 )

@@ -62,6 +62,23 @@ MissingValues = Annotated[
 CASE = typer.Option(
     "--case", metavar="K=V,...", help="The situation: FEATURE=VALUE,... or a JSON object."
 )
+Solution = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column of a table that is to be proposed.")
+]
+Outcome = Annotated[
+    str, typer.Option(metavar="COLUMN", help="The column that says what a solution earned.")
+]
+Delimiter = Annotated[
+    str, typer.Option(help="Character between the cells of a table; default: detected.")
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of a table, e.g. cp1252; default: detected.")]
+Decimal = Annotated[
+    str, typer.Option(metavar=".|,", help="Decimal mark of a table; default: detected.")
+]
+Note = Annotated[str, typer.Option(help="Why, in a few words, for the history.")]
+NoHistory = Annotated[
+    bool, typer.Option("--no-history", help="Do not keep what the cases were before.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 
 
@@ -106,7 +123,7 @@ def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
     from cbr.errors import BadValue
     from cbr.plugging.plugins import default_plugins
     from cbr.spec import pairs
-    from cbr.store.definitions import complete
+    from cbr.store.definitions import complete, with_inputs
 
     given: dict[str, str] = {}
     for text in texts:
@@ -114,7 +131,8 @@ def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
         for name in given.keys() & more.keys():
             raise BadValue(f"{name!r} is given twice in --case")
         given |= more
-    values = complete(case_type, case_type.read(given), default_plugins())
+    plugins = default_plugins()
+    values = complete(case_type, with_inputs(case_type, plugins).read(given), plugins)
     for name, value in values.items():
         limits = case_type.feature(name).range
         if limits and not limits[0] <= float(value) <= limits[1]:

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cbr.plots.style import BLACK, COLOURS, DARK_BLUE, GREY, PALE_GREY, picture, style_axis
+from cbr.plots.style import (
+    BLACK,
+    COLOURS,
+    DARK_BLUE,
+    GREY,
+    PALE_GREY,
+    drawn,
+    save_picture,
+    style_axis,
+    verify_picture,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +36,20 @@ _HEAD: dict[str, Any] = {"loc": "left", "fontsize": 11, "pad": 10}
 
 
 def draw_answer(answer: Explanation, path: Path, record: str) -> None:
-    """Draw a query's answer: the neighbours on the left, the proposal on the right.
+    """Draw a query's answer into a file; see `answer_figure`."""
+    verify_picture(path)
+    save_picture(answer_figure(answer, record), path)
+
+
+def answer_figure(answer: Explanation, record: str) -> Figure:
+    """A query's answer: the neighbours on the left, the proposal on the right.
 
     `record` is the domain's word for a record.
     """
     rows = min(max(len(answer.alike), len(answer.worth_showing), _LEAST), _MOST)
     # The figure grows with the number of bars, so that each keeps its height.
     height = max(7.0, 2.4 + 0.76 * rows)
-    with picture(path, 12, height, dpi=100) as figure:
+    with drawn(12, height, dpi=100) as figure:
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
         near, proposed = figure.subplots(1, 2, width_ratios=[1.75, 1])
         _draw_neighbours(figure, near, answer)
@@ -41,6 +57,7 @@ def draw_answer(answer: Explanation, path: Path, record: str) -> None:
         for axis in (near, proposed):
             axis.set_ylim(rows - 0.4, -0.5)
         figure.suptitle(_title(answer, record), x=0.01, ha="left", fontsize=14, fontweight="bold")
+    return figure
 
 
 def _title(answer: Explanation, record: str) -> str:
@@ -77,7 +94,8 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
     if len(rest) == 1:  # shown in the grey of the rest, under its own name
         own, rest = names, []
     parts = [
-        (name, [name], colour) for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
+        (answer.label(name), [name], colour)
+        for name, colour in zip(own, (*COLOURS, PALE_GREY), strict=False)
     ]
     if rest:
         parts.append((f"{len(rest)} others", rest, PALE_GREY))
@@ -106,7 +124,7 @@ def _draw_neighbours(figure: Figure, axis: Axes, answer: Explanation) -> None:
     for tick, near in zip(axis.get_yticklabels(), shown, strict=True):
         tick.set_color(DARK_BLUE if answer.solution in near.cases else BLACK)
     axis.set_xlabel("similarity (pale: what is missing to 1)")
-    _legend(figure, axis, answer.unknown)
+    _legend(figure, axis, list(map(answer.label, answer.unknown)))
 
 
 def _legend(figure: Figure, axis: Axes, unknown: Sequence[str]) -> None:
@@ -149,11 +167,13 @@ def _least_similar(answer: Explanation, near: Neighbour) -> str:
         if local is not None
     }
     most = [name for name in sorted(lost, key=lambda name: -lost[name]) if lost[name] > 5e-4]
-    ignored = [n for n in answer.weights if near.local[n] is None and n not in answer.unknown]
+    ignored = [
+        answer.label(n) for n in answer.weights if near.local[n] is None and n not in answer.unknown
+    ]
     lacks = f"; without {_cut(', '.join(ignored), 40)}" if ignored else ""
     if not most:
         return f"similar in every feature{lacks}"
-    named = ", ".join(f"{name} −{lost[name]:.3f}" for name in most[:_NAMED])
+    named = ", ".join(f"{answer.label(n)} −{lost[n]:.3f}" for n in most[:_NAMED])
     return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "") + lacks
 
 
@@ -168,7 +188,7 @@ def _draw_numbers(axis: Axes, answer: Explanation) -> None:
     title = f"The proposal: {number(value)} {answer.unit}".strip()
     if found is not None:
         axis.axvspan(found.low, found.high, color=_NOT_PROPOSED, alpha=0.35, linewidth=0)
-        title += f"\n{found.level:.0%} interval: {number(found.low)} to {number(found.high)}"
+        title += f"\n{found.level:.0%} interval {number(found.low)} to {number(found.high)}"
     for place, near in enumerate(answer.alike[:_MOST]):
         axis.plot(near.numbers, [place] * len(near.numbers), "o", color=BLACK, alpha=0.8)
     if answer.decision is not None and not isinstance(answer.decision.solution, str):
@@ -222,6 +242,8 @@ def _annotate(axis: Axes, answer: Explanation, place: int, name: str) -> None:
         bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5} if inside else None,
     )
     notes = ["no outcome known" if mean is None else f"mean outcome {_signed(mean)}"]
+    if not answer.has_outcomes:
+        notes = []
     if name in answer.lacking:
         notes = ["in no case; its rate over all decisions"]
     if made is not None and made.solution == name:

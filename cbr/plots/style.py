@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,16 +34,36 @@ def picture(path: Path, width: float, height: float, *, dpi: int = 130) -> Itera
 
     It does not use pyplot, which would choose a backend for the whole process.
     """
+    verify_picture(path)
+    with drawn(width, height, dpi=dpi) as figure:
+        yield figure
+        save_picture(figure, path)
+
+
+@contextmanager
+def drawn(width: float, height: float, *, dpi: int = 130) -> Iterator[Figure]:
+    """A figure of this many inches, drawn in the `with` block; a notebook shows it."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    verify_picture(path)
+    class Picture(Figure):
+        """A figure that a notebook shows without pyplot."""
+
+        def _repr_png_(self) -> bytes:
+            data = io.BytesIO()
+            self.savefig(data, format="png")
+            return data.getvalue()
+
     # Names come from users: a dollar sign in one must not start a formula.
     with matplotlib.rc_context({"text.parse_math": False, "font.size": 10}):
-        figure = Figure(figsize=(width, height), dpi=dpi, layout="constrained")
-        yield figure
-        with whole_file(path) as part:
-            figure.savefig(part, format=path.suffix[1:].lower())
+        yield Picture(figsize=(width, height), dpi=dpi, layout="constrained")
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, which appears only when it is complete."""
+    verify_picture(path)
+    with whole_file(path) as part:
+        figure.savefig(part, format=path.suffix[1:].lower())
 
 
 def verify_picture(path: Path) -> None:

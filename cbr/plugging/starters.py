@@ -138,7 +138,7 @@ from pathlib import Path
 
 import STEM
 
-from cbr import build
+from cbr.building import build
 from cbr.plugging import Plugins
 
 

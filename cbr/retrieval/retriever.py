@@ -189,7 +189,7 @@ def _ascending(number: Ints) -> Ints:
 
 
 def retriever_of(
-    base: Casebase,
+    base: Casebase | None,
     stage: str | None = None,
     *,
     weights: GivenWeights = "",
@@ -204,10 +204,13 @@ def retriever_of(
 
     `weights` are as for `weights_of`, `policy` and `index` are specs, `similarity` maps features to
     the specs of other measures, `missing` to other rules for missing values (one rule is for all of
-    them), `vectors` replaces those of the stage if not all cases count.
+    them), `vectors` replaces those of the stage if not all cases count; then no base is needed.
     """
     plugins = plugins or default_plugins()
-    vectors = base.vectors(base.stage(stage)) if vectors is None else vectors
+    if vectors is None:
+        if base is None:
+            raise BadValue("a retriever needs a casebase, or vectors")
+        vectors = base.vectors(base.stage(stage))
     case_type = vectors.case_type
     specs = {feature.name: feature.similarity for feature in case_type.indexed}
     for name, spec in (similarity or {}).items():

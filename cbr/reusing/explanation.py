@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cbr.case import Solution, Value
+from cbr.case import CaseType, Solution, Value
+from cbr.measure import Bound
 from cbr.retrieval.index.base import Reach
 from cbr.retrieval.ranking import TOLERANCE
 from cbr.retrieval.retrieved import Retrieved
@@ -71,7 +72,8 @@ class Explanation:
     `decision` is the actual decision, if the target is one of the casebase. `fallback` is the
     threshold of the policy if no case exceeds it, so that the nearest were retrieved instead.
     `allowed` are the solutions that could be proposed. `missing` is the rule for each feature that
-    cases of the stage lack. A number has an `interval`, unless too few cases are known, and a
+    cases of the stage lack. `labels` are what people call features, the solution and the outcome,
+    where that is not their name. A number has an `interval`, unless too few cases are known, and a
     `unit`; it has no probabilities.
     """
 
@@ -97,6 +99,17 @@ class Explanation:
     missing: dict[str, str] = field(default_factory=dict)
     interval: Interval | None = None
     unit: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """What people call a feature, the solution or the outcome."""
+        return self.labels.get(name, name)
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether an outcome is known of any retrieved case."""
+        known = [*self.mean_outcome.values(), *(near.mean_outcome for near in self.neighbours)]
+        return any(outcome is not None for outcome in known)
 
     @property
     def numeric(self) -> bool:
@@ -131,7 +144,7 @@ def explain(
     compared are read from `base`, if given."""
     retriever, case_type = retrieved.retriever, retrieved.case_type
     names = [feature.name for feature in case_type.indexed]
-    specs = [str(Spec(bound.measure.name, bound.parameters)) for bound in retriever.measures]
+    specs = [_spec(bound) for bound in retriever.measures]
     solutions = case_type.solutions
     gaps = [(bound.feature.name, bound.gaps) for bound in retriever.measures]
     return Explanation(
@@ -157,7 +170,23 @@ def explain(
         missing={name: each.rule for name, each in gaps if each is not None},
         interval=proposal.interval,
         unit="" if case_type.solution is None else case_type.solution.unit,
+        labels=_labels(case_type),
     )
+
+
+def _spec(bound: Bound) -> str:
+    """A measure with its parameters, which may be differences such as 7.9 - 4.3, to 12 digits."""
+    parameters = {
+        name: float(f"{value:.12g}") if isinstance(value, float) else value
+        for name, value in bound.parameters.items()
+    }
+    return str(Spec(bound.measure.name, parameters))
+
+
+def _labels(case_type: CaseType) -> dict[str, str]:
+    labels = {feature.name: feature.label for feature in case_type.features}
+    labels |= {"solution": case_type.solution_label, "outcome": case_type.outcome_label}
+    return {name: label for name, label in labels.items() if label}
 
 
 def _fallback(retrieved: Retrieved) -> float | None:

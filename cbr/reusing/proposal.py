@@ -211,20 +211,22 @@ def reuse_numbers(
     retrieved: RetrievedMany,
     policy: str = "",
     *,
-    level: float = LEVEL,
+    level: float | None = LEVEL,
     plugins: Plugins | None = None,
 ) -> Numbers:
     """The numbers expected for many targets, with intervals that hold the true number with the
-    probability `level`. For intervals targets are taken to lack features as cases do."""
-    if not 0.0 < level < 1.0:
+    probability `level` (None: without intervals, which take time). For intervals targets are taken
+    to lack features as cases do."""
+    if level is not None and not 0.0 < level < 1.0:
         raise BadValue(f"the level of intervals is {level}; it must be between 0 and 1")
     chosen, mine = chosen_policy(retrieved.case_type, policy, plugins), retrieved.retriever
     found = NearestVectors(retrieved.start, retrieved.number, retrieved.similarity, retrieved.share)
     near, some = near_numbers(mine, retrieved.codes, retrieved.weights, found)
     value = expected(chosen, near)
     parts = np.full((3, len(retrieved)), np.nan)
-    low, high, _ = intervals(mine, chosen, near, value, mine.weights, level)
-    parts[:, some] = value, low, high
+    parts[0, some] = value
+    if level is not None:
+        parts[1:, some] = intervals(mine, chosen, near, value, mine.weights, level)[:2]
     return Numbers(*parts)
 
 

@@ -421,12 +421,13 @@ class Casebase:
         record: Iterable[int | None],
         step: Iterable[int],
         hashes: int | None = None,
+        ids: Iterable[int | None] | None = None,
     ) -> None:
         """Add cases given in columns, inside a transaction; `hashes` is their sum, if known. None
-        or NaN is a missing value."""
+        or NaN is a missing value. `ids` are their numbers, if these must be certain ones."""
         case_type = self.case_type(stage)
-        table = schema.case_table(stage)
-        columns = self.insert_cases(case_type, table, features, solution, outcome, record, step)
+        given = (features, solution, outcome, record, step, ids)
+        columns = self.insert_cases(case_type, schema.case_table(stage), *given)
         if hashes is None:
             hashes = digest.sum_of_rows(case_type, [*columns, solution])
         self._count(case_type, len(solution), hashes)

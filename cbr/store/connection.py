@@ -262,6 +262,11 @@ def _guarded(connection: sqlite3.Connection) -> Database:
     return Database(connection, execute_plugins=False)
 
 
+def memory_database() -> Database:
+    """A database in no file."""
+    return _guarded(sqlite3.connect(":memory:"))
+
+
 @contextmanager
 def new_database(path: Path) -> Iterator[Database]:
     """A new SQLite file, created atomically: renamed to `path` when it is complete."""

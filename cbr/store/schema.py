@@ -9,6 +9,7 @@ cases_<stage>   the cases: features (NULL where a feature that may be missing is
                 outcome, and the record and step they came from
 solution_values estimated values of solutions in cases; only if there are any
 learned         arrays that a plugin learned from the cases; only if there are any
+history         cases deleted or revised by hand: when, by whom, and as they were; only if any were
 hidden          decisions whose private features are unknown, with their public features; only if
                 a case type has private features
 """
@@ -34,8 +35,10 @@ VALUES = "solution_values"
 LEARNED = "learned"
 #: Before the name of a stage: its table while `cbr rebuild` writes it.
 NEW = "new_"
+#: The table of what was done to cases by hand.
+HISTORY = "history"
 #: Tables that are there only if something was written to them.
-OPTIONAL = {VALUES, LEARNED}
+OPTIONAL = {VALUES, LEARNED, HISTORY}
 
 MIGRATIONS = Migrations("cbr-casebase")
 
@@ -93,6 +96,8 @@ def layout(case_types: Sequence[CaseType]) -> dict[str, dict[str, str]]:
         VALUES: {"stage": "text", "case_id": number, "solution": "text", "value": "real"}
         | {"error": "real null"},
         LEARNED: {"name": "text", "body": "blob"},
+        HISTORY: {"id": number, "at": "text", "who": "text", "what": "text", "stage": "text"}
+        | {"case_id": number, "before": "text", "note": "text"},
     }
     made = {"solution": "text", "outcome": "real null"}
     for case_type in case_types:
@@ -176,6 +181,17 @@ def create_learned(db: Database) -> None:
     """Create the table of learned arrays, if it does not exist."""
     db.table(LEARNED).create(
         {"name": str, "body": bytes}, pk="name", not_null={"body"}, if_not_exists=True
+    )
+
+
+def create_history(db: Database) -> None:
+    """Create the table of changes made by hand, if it does not exist."""
+    texts = ("at", "who", "what", "stage", "before", "note")
+    db.table(HISTORY).create(
+        {"id": int, "case_id": int, **dict.fromkeys(texts, str)},
+        pk="id",
+        not_null={"case_id", *texts},
+        if_not_exists=True,
     )
 
 

@@ -1,5 +1,10 @@
 from .competence_model import Competence as Competence
 from .competence_model import competence as competence
+from .conditions import chosen_cases as chosen_cases
+from .editing import Change as Change
+from .editing import change as change
+from .editing import delete as delete
+from .editing import history_of as history_of
 from .refinement import Refinement as Refinement
 from .refinement import refine as refine
 from .retention import retain as retain

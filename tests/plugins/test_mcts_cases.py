@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cbr import BadValue, build
+from cbr import BadValue
+from cbr.building import build
 from cbr.plugging import default_plugins
 from cbr_arena import Match, play, players_of
 from cbr_arena import build as build_bot

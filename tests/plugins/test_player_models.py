@@ -231,7 +231,7 @@ class TestDecisions:
         assert np.abs(np.log2(found["share"][pot])).max() < 0.5
 
     def test_a_log_gives_what_its_casebase_gives(self, tmp_path: Path) -> None:
-        from cbr import build
+        from cbr.building import build
         from cbr.plugging import default_plugins
 
         log = Path("casebases/sample.phhs")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from made_logs import limit_base, no_limit_base
 
-from cbr import Casebase, build
+from cbr import Casebase
+from cbr.building import build
 from cbr.plugging import default_plugins
 from cbr_arena import Match, play, players_of, write_log
 from cbr_holdem.table import CALL, FOLD, RAISE

@@ -28,7 +28,8 @@ import numpy as np
 from benches import ROOT, Row, compare, compare_rates
 from benches.retrieval import numpy_scan
 from benches.tables import rlcard_calls
-from cbr import Casebase, build, explain, reuse
+from cbr import Casebase, explain, reuse
+from cbr.building import build
 from cbr.plugging import default_plugins
 from cbr.retrieval import retriever_of
 from cbr_arena import Match, play, players_of, sittings, write_log

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from benches import Row, compare
-from cbr import Casebase, build
+from cbr import Casebase
+from cbr.building import build
 from cbr.jit import njit
 from cbr.plugging import default_plugins
 from cbr_arena import Match, play, players_of, write_log

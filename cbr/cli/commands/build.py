@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cbr.cli.columns import example_case, show_columns
 from cbr.cli.long_work import progress
-from cbr.cli.options import Dask, Features, Json, Workers
+from cbr.cli.options import Dask, Features, Json, Outcome, Solution, Workers
 from cbr.cli.output import (
     complain,
     count,
@@ -32,6 +33,12 @@ _Type = Annotated[
 _Out = Annotated[
     Path | None,
     typer.Option(metavar="FILE.db", help="The casebase; default: named after the first file."),
+]
+_CaseType = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.toml", help="Build tables by this description, which `cbr describe` writes."
+    ),
 ]
 _Reader = Annotated[
     str,
@@ -99,6 +106,9 @@ def _with_plugin_options(app: App) -> Callable[..., None]:
 def build(
     files: _Sources,
     type: _Type = "",
+    solution: Solution = "",
+    outcome: Outcome = "",
+    case_type: _CaseType = None,
     out: _Out = None,
     features: Features = "",
     reader: _Reader = "",
@@ -114,16 +124,36 @@ def build(
 ) -> None:
     """Build a casebase from files of cases, or add new records.
 
-    Plugins bring the readers (`cbr plugins`). One is chosen by the content of each file, also
-    inside .gz, .bz2, .xz, .zst and .tar archives. A table (.csv or .tsv) has one case a row, in
-    columns named after the features, `solution` and, if known, `outcome`.
+    A table (CSV, TSV, JSON lines, Parquet, Excel) has one case a row, and --solution names the
+    column to propose: types, ranges and categories are found in the table (`cbr describe`).
+    Plugins bring readers of other files and case types for them (`cbr plugins`); a reader is chosen
+    by the content of each file, also inside .gz, .bz2, .xz, .zst and .tar archives.
     """
+    from cbr.building.from_tables import default_out, types_of_tables
     from cbr.building.pipeline import build as run
+    from cbr.errors import BadValue
     from cbr.files.compression import read_size
+    from cbr.plugging.plugins import default_plugins
     from cbr.workers import executor
 
     size = read_size(max_unpacked)
-    target = out or _default_out(files[0])
+    target = out or default_out(files[0])
+    given = {name: value for name, value in reader_options.items() if value is not None}
+    found = None
+    if not type:
+        found = types_of_tables(
+            files,
+            target,
+            solution=solution,
+            outcome=outcome,
+            description=case_type,
+            options=given,
+            plugins=default_plugins(),
+        )
+    elif solution or outcome or case_type:
+        raise BadValue("--type names a plugin's case type; leave it out to build a table by itself")
+    if found is not None:
+        given |= found.options
     with (
         executor(workers, dask) as pool,
         progress("building", "records") as tell,
@@ -134,7 +164,8 @@ def build(
             type,
             features=features,
             reader=reader,
-            options={name: value for name, value in reader_options.items() if value is not None},
+            case_types=[] if found is None else found.case_types,
+            options=given,
             strict=strict,
             replace=replace,
             limit=limit,
@@ -143,14 +174,19 @@ def build(
             executor=pool,
             progress=tell,
         )
-    for sentence in report.notes:
+    for sentence in (*(found.notes if found is not None else ()), *report.notes):
         note(sentence)
     for path in report.unreadable:
         complain(f"no reader for {path}; it was left out")
     if json:
         emit(vars(report))
     else:
+        if found is not None and found.look is not None:
+            show_columns(list(found.look.columns.values()), vars(found.case_types[0]))
         _show(report, target)
+        if found is not None and found.look is not None:
+            columns, built = list(found.look.columns.values()), found.case_types[0]
+            lines(f"Ask it: cbr query {target} --case {example_case(columns, built)}")
 
 
 def _show(report: BuildReport, target: Path) -> None:
@@ -169,10 +205,3 @@ def _show(report: BuildReport, target: Path) -> None:
         table("", ["stage", "new cases"], report.cases.items())
     show_reasons(report.skipped)
     table("Left out as asked", ["records", "reason"], [(n, r) for r, n in report.left_out.items()])
-
-
-def _default_out(first: Path) -> Path:
-    from cbr.files.compression import plain_name
-
-    name = (Path(plain_name(first.resolve())).stem or "casebase") + ".db"
-    return Path("casebases", name) if Path("casebases").is_dir() else Path(name)

@@ -178,7 +178,7 @@ def query(
         return
     if answer.unknown:
         why = "not given" if made is None else "hidden"
-        note(f"{why}, so not compared: {', '.join(answer.unknown)}")
+        note(f"{why}, so not compared: {', '.join(map(answer.label, answer.unknown))}")
     show_answer(answer, word)
     if plot is not None:
         lines(f"drawn in {plot}")

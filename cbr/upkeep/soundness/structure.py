@@ -42,6 +42,7 @@ def _definitions(base: Casebase) -> Iterator[str]:
     schema.create(new, base.case_types)
     schema.create_values(new)
     schema.create_learned(new)
+    schema.create_history(new)
     for table in _there(base):
         mine, theirs = (_columns(db, table) for db in (base.db, new))
         for column in sorted(mine.keys() | theirs.keys()):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cbr import Casebase
 from cbr.jit import njit
+from cbr.store import Casebase
 from cbr.typing import Floats, Ints, Progress
 from cbr.workers import in_order
 from cbr_holdem.chance import below, key, mixed, step, unit

@@ -1,0 +1,185 @@
+"""What a cell of a table means: numbers as people write them, dates, and missing values."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cbr.case import Feature
+
+#: Cells that stand for nothing at all, in any column.
+MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "?", "nil", "nat", "<na>"}
+#: Cells that do so in a column of numbers.
+NO_NUMBER = MISSING | {
+    "none",
+    "-",
+    "--",
+    "---",
+    ".",
+    "missing",
+    "unknown",
+    "inf",
+    "-inf",
+    "#div/0!",
+}
+
+_GROUPED = re.compile(r"[-+]?\d{1,3}([, '\u00a0\u202f]\d{3})+(\.\d+)?\Z")
+_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}([ '\u00a0\u202f]\d{3})+),\d+\Z")
+_COMMA_EXPONENT = re.compile(r"[-+]?\d+,\d+[eE][-+]?\d+\Z")
+_POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+\Z")
+_WITH_UNIT = re.compile(
+    r"([$€£¥₹]|USD|EUR|GBP|CHF|)\s*([-+]?[\d.,' \u00a0\u202f]*\d(?:[eE][-+]?\d+)?)\s*([^\d]{0,8})\Z"
+)
+_SPACES = re.compile(r"[, '\u00a0\u202f]")
+
+#: Forms of dates that are recognised, by their name for the user.
+DATE_FORMS = {
+    "2024-12-31": ("%Y-%m-%d",),
+    "2024-12-31 23:59": ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"),
+    "2024/12/31": ("%Y/%m/%d",),
+    "31.12.2024": ("%d.%m.%Y", "%d.%m.%y"),
+    "31/12/2024": ("%d/%m/%Y", "%d/%m/%y"),
+    "12/31/2024": ("%m/%d/%Y", "%m/%d/%y"),
+    "31 Dec 2024": ("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%b-%y"),
+    "Dec 31, 2024": ("%b %d, %Y", "%B %d, %Y", "%b %d %Y"),
+}
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell holds nothing: empty, NaN, or one of the usual words for it.
+
+    >>> is_missing(""), is_missing("NA"), is_missing(float("nan")), is_missing(0)
+    (True, True, True, False)
+    """
+    if cell is None:
+        return True
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return isinstance(cell, str) and cell.strip().lower() in MISSING
+
+
+def stands_for_nothing(cell: object, feature: Feature) -> bool:
+    """Whether a cell is one of the words for a missing value, and not a value of the feature."""
+    if not isinstance(cell, str) or feature.is_text or cell in feature.values:
+        return False
+    return cell.strip().lower() in (NO_NUMBER if feature.is_number else MISSING)
+
+
+def number_in(cell: object) -> float | None:
+    """The number that a cell holds; None if it holds none.
+
+    Thousands may be grouped, and a currency or unit may stand beside it. A decimal comma is turned
+    into a point where the table is read (`with_point`).
+
+    >>> number_in("1,234.5"), number_in("$ 12"), number_in("7 %"), number_in("-3e2"), number_in("x")
+    (1234.5, 12.0, 7.0, -300.0, None)
+    """
+    if isinstance(cell, bool):
+        return float(cell)
+    if isinstance(cell, int | float):
+        return _finite(cell)
+    text = str(cell).strip()
+    if "_" in text or not text:
+        return None
+    try:
+        return _finite(float(text)) if text.isascii() else _grouped(text)
+    except ValueError:
+        return _grouped(text)
+
+
+def _finite(number: float) -> float | None:
+    try:
+        number = float(number)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _grouped(text: str) -> float | None:
+    """A number with groups of thousands, or with a unit beside it."""
+    found = _WITH_UNIT.match(text)
+    if found is None or (not found[2].isascii() and not _GROUPED.match(found[2])):
+        return None
+    digits = found[2].strip()
+    if _GROUPED.match(digits):
+        digits = _SPACES.sub("", digits)
+    try:
+        return _finite(float(digits)) if digits.isascii() else None
+    except ValueError:
+        return None
+
+
+def unit_of(cell: str) -> str:
+    """What stands beside the number in a cell.
+
+    >>> unit_of("12 kg"), unit_of("$3"), unit_of("4")
+    ('kg', '$', '')
+    """
+    found = _WITH_UNIT.match(cell.strip())
+    return (found[1] or found[3]).strip() if found else ""
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number that must have a decimal comma, not groups of thousands.
+
+    >>> has_decimal_comma("3,5"), has_decimal_comma("1.234,50"), has_decimal_comma("1,234")
+    (True, True, False)
+    """
+    return bool(_COMMA.match(cell)) and not _GROUPED.match(cell)
+
+
+def with_point(cell: str) -> str:
+    """A number with a decimal comma, written with a point; any other cell unchanged.
+
+    >>> with_point("1.234,5"), with_point("3,5"), with_point("1.234"), with_point("a, b")
+    ('1234.5', '3.5', '1234', 'a, b')
+    """
+    if _COMMA.match(cell) or _COMMA_EXPONENT.match(cell):
+        return re.sub(r"[. '\u00a0\u202f]", "", cell).replace(",", ".")
+    return cell.replace(".", "") if _POINT_GROUPS.match(cell) else cell
+
+
+def date_forms(cell: str) -> set[str]:
+    """The forms of `DATE_FORMS` in which a cell is a date.
+
+    >>> sorted(date_forms("03/04/2024")), sorted(date_forms("2024-02-30"))
+    (['12/31/2024', '31/12/2024'], [])
+    """
+    text = cell.strip()
+    if not 6 <= len(text) <= 30 or not any(sign.isdigit() for sign in text):
+        return set()
+    return {name for name, forms in DATE_FORMS.items() if any(_parsed(text, f) for f in forms)}
+
+
+def _parsed(text: str, form: str) -> date | None:
+    try:
+        return datetime.strptime(text, form).date()
+    except ValueError:
+        return None
+
+
+def plain(cell: Any) -> Any:
+    """A cell of a typed table (Parquet, a frame) as JSON can hold it."""
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, int):
+        return cell
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else ""
+    if hasattr(cell, "item") and getattr(cell, "shape", None) == ():  # numpy's scalars
+        return plain(cell.item())
+    if hasattr(cell, "isoformat"):
+        return (
+            ""
+            if cell != cell
+            else cell.isoformat(sep=" ")
+            if isinstance(cell, datetime)
+            else cell.isoformat()
+        )
+    text = str(cell)
+    return "" if text in {"<NA>", "NaT"} else text
