@@ -167,10 +167,14 @@ def _least_similar(answer: Explanation, near: Neighbour) -> str:
         if local is not None
     }
     most = [name for name in sorted(lost, key=lambda name: -lost[name]) if lost[name] > 5e-4]
+    ignored = [
+        answer.label(n) for n in answer.weights if near.local[n] is None and n not in answer.unknown
+    ]
+    lacks = f"; without {_cut(', '.join(ignored), 40)}" if ignored else ""
     if not most:
-        return "similar in every feature"
+        return f"similar in every feature{lacks}"
     named = ", ".join(f"{answer.label(n)} −{lost[n]:.3f}" for n in most[:_NAMED])
-    return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "")
+    return f"least similar: {named}" + (" ..." if len(most) > _NAMED else "") + lacks
 
 
 def number(value: object) -> str:

@@ -156,8 +156,8 @@ def test_a_solution_that_is_no_number_is_refused(flats: Path, price: str) -> Non
         base.add("flat", columns, [price], [None], [None], [0])
 
 
-def test_an_infinite_value_is_not_a_missing_one(flats: Path) -> None:
-    (flats.parent / "more.csv").write_text(f"{HEADER}1,gas,Elm,1\ninf,gas,Elm,1\n")
+def test_a_value_that_is_too_large_is_not_a_missing_one(flats: Path) -> None:
+    (flats.parent / "more.csv").write_text(f"{HEADER}1,gas,Elm,1\n1e39,gas,Elm,1\n")
     report = build([flats.parent / "more.csv"], flats)
     assert [reason.startswith("area is") for reason in report.skipped] == [True]
 
