@@ -7,7 +7,7 @@ DEMO := casebases/demo.db
 # Tests run in as many processes as there are cores; `make test JOBS=0` runs them in one.
 JOBS ?= auto
 
-.PHONY: demo check lint test test-all soak coverage docs clean
+.PHONY: demo check lint test test-all tests soak coverage docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("cbr-engine needs Python 3.11 or later, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -32,14 +32,16 @@ lint: .venv/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
+# Lint has one process and the tests have one for each core, so they run side by side. Make tells of
+# a failure of either, after the other has ended.
+check: SELECTED := not slow and not long
+test: SELECTED := not slow
+test-all: SELECTED := slow or not slow
+check test test-all: .venv/installed
+	@$(MAKE) --no-print-directory --jobs=2 lint tests SELECTED="$(SELECTED)"
 
-test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-
-test-all: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "slow or not slow"
+tests: .venv/installed
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(SELECTED)"
 
 # Kills, mutations and differential play by seed, about so many minutes; its last line tells how to
 # go on from there. A part alone: make soak ONLY=kills.

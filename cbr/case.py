@@ -51,7 +51,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Fields that are stored only if they say something, so that earlier versions read the others.
 _ONLY_IF_GIVEN = {"missing", "solution", "label", "solution_label", "outcome_label"}
 #: Fields of a case type that a casebase does not store.
-_OF_THE_PLUGIN = ("situate", "survey", "options", "if_missing", "derive", "possible")
+_OF_THE_PLUGIN = (
+    *("situate", "survey", "options", "if_missing", "derive", "possible"),
+    "inputs",
+)
 RESERVED = {"id", "record", "step", "stage", "solution", "outcome", "rowid"}
 
 
@@ -286,8 +289,11 @@ class CaseType:
     explains, by solution, what it means if a built stage has no case with it.
 
     `derive(values, case_type)` computes features from the values that a user gives for a situation,
-    such as the strength of a hand from its cards. `possible(values, case_type)` returns the
-    solutions that are possible in a situation, as far as its values tell; by default all are.
+    such as the strength of a hand from its cards. `inputs` are what a user may give for it besides
+    the features, such as amounts of which the features are shares; what `derive` returns under
+    another name than a feature's is a column for features that compute themselves.
+    `possible(values, case_type)` returns the solutions that are possible in a situation, as far as
+    its values tell; by default all are.
     """
 
     name: str
@@ -310,6 +316,7 @@ class CaseType:
     missing: str = ""
     solution_label: str = ""
     outcome_label: str = ""
+    inputs: Sequence[Feature] = field(default=(), compare=False, repr=False)
 
     kind: ClassVar[str] = "case type"
 

@@ -26,6 +26,8 @@ from cbr.store import shared_arrays
 
 #: The most processes on one machine: more would only use memory.
 _MOST = 256
+#: Seconds within which a Dask scheduler must answer.
+_PATIENCE = 10.0
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -98,7 +100,7 @@ def _dask_client(address: str) -> Any:
     except ImportError:
         raise CbrError("--dask needs an extra: pip install 'cbr-engine[cluster]'") from None
     try:
-        return Client(address, timeout=10)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise CbrError(f"no Dask scheduler answers at {address}: {error}") from None
 

@@ -21,9 +21,10 @@ PACKAGES = {
 
 #: Modules that are public as a whole; of all else, what the stubs list is.
 PUBLIC_MODULES = {
-    "cbr": set(
-        "case errors jit marks measure sklearn spec statistics testing typing weights workers".split()
-    ),
+    "cbr": {
+        *"case errors jit marks measure sklearn".split(),
+        *"spec statistics testing typing weights workers".split(),
+    },
     "cbr_arena": {"testing"},
     "cbr_holdem": {"chance"},
     "cbr_mcts": {"testing"},

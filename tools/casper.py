@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -34,6 +32,7 @@ from experiment import (
     SIM,
     Setting,
     built,
+    cbr_output,
     folder,
     learned,
     options,
@@ -167,10 +166,8 @@ def _teachers(setting: Setting) -> list[tuple[str, str]]:
 
 def _predicted(file: Path, weights: Path) -> list[dict[str, Any]]:
     """How well the first hands of a casebase predict its last ones, by street and weights."""
-    cbr = Path(sys.executable).with_name("cbr")
     given = ["--last", f"{1 - _FIRST:.3g}", "--weights", "", "--weights", str(weights), "--json"]
-    done = subprocess.run([cbr, "evaluate", file, *given], check=True, capture_output=True)
-    found: list[dict[str, Any]] = json.loads(done.stdout)["stages"]
+    found: list[dict[str, Any]] = json.loads(cbr_output("evaluate", file, *given))["stages"]
     return found
 
 

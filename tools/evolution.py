@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiment import run, say
+from experiment import cbr_output, run, say
 from results import Page, Table, add_option, show, write
 
 
@@ -57,7 +55,7 @@ def main() -> None:
         "range of the scores of a generation is that of luck, the search selects noise."
     )
     drawn = given.folder / "pictures" / "spread.png"
-    _cbr("evolve-report", _run_file(SEARCHES[0], given.folder), "--plot", drawn.parent)
+    cbr_output("evolve-report", _run_file(SEARCHES[0], given.folder), "--plot", drawn.parent)
     page = Page("evolution", "What evolution of weights finds", about, tables, given.seed, drawn)
     if given.write_results:
         write(page)
@@ -73,9 +71,9 @@ def _searched(search: Search, given: argparse.Namespace) -> dict[str, Any]:
     if not weights.exists():
         say(f"{search.title} from {search.base}")
         options = (*search.options, "--seed", given.seed, "--workers", given.workers, "--resume")
-        _cbr("evolve", given.folder / search.base, *options, "--out", weights)
+        cbr_output("evolve", given.folder / search.base, *options, "--out", weights)
     report: dict[str, Any] = json.loads(
-        _cbr("evolve-report", _run_file(search, given.folder), "--json")
+        cbr_output("evolve-report", _run_file(search, given.folder), "--json")
     )
     return report
 
@@ -86,11 +84,6 @@ def _file_name(search: Search) -> str:
 
 def _run_file(search: Search, folder: Path) -> Path:
     return folder / f"{_file_name(search)}.run.db"
-
-
-def _cbr(*words: object) -> bytes:
-    command = [str(Path(sys.executable).with_name("cbr")), *map(str, words)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def _tables(title: str, report: dict[str, Any]) -> Iterator[Table]:

@@ -227,13 +227,15 @@ def _flop(tree: Tree, mine: Any, flop: Any, class_of: Any, classes: Any, out: An
     dealt = np.flatnonzero(tree.kind == DEALT)
     later = np.zeros((3, len(tree.kind)))  # sums over cards to come, by street
     for turn in left:
-        later[2] = 0.0
+        for node in dealt:
+            later[2, node] = 0.0
         for river in left:
             if river == turn:
                 continue
             # Each hand of the bot leaves 44 rivers and 45 turns.
-            turn_ahead[turn] += ahead[turn, river] / 44.0
-            turn_number[turn] += number[turn, river] / 44.0
+            for which in range(classes):
+                turn_ahead[turn, which] += ahead[turn, river, which] / 44.0
+                turn_number[turn, which] += number[turn, river, which] / 44.0
             _values(tree, 3, ahead[turn, river], number[turn, river], True, best, out)
             for node in dealt:
                 if tree.street[node] == 2:
@@ -245,8 +247,9 @@ def _flop(tree: Tree, mine: Any, flop: Any, class_of: Any, classes: Any, out: An
         for node in dealt:
             if tree.street[node] == 1:
                 later[1, node] += out[tree.child[tree.first[node]]] / 45.0
-        flop_ahead += turn_ahead[turn] / 45.0
-        flop_number += turn_number[turn] / 45.0
+        for which in range(classes):
+            flop_ahead[which] += turn_ahead[turn, which] / 45.0
+            flop_number[which] += turn_number[turn, which] / 45.0
     for node in dealt:
         if tree.street[node] == 1:
             out[node] = later[1, node]
@@ -260,7 +263,8 @@ def _showdowns(
 ) -> None:
     """Our lead and the number of hands at a showdown, [turn, river, classes]."""
     board = np.empty(5, np.int64)
-    board[:3] = flop
+    for place in range(3):
+        board[place] = flop[place]
     for i in range(len(left)):
         for j in range(i):
             board[3], board[4] = left[i], left[j]
@@ -275,8 +279,9 @@ def _showdowns(
                 other = rank_on_board(one, two, board, 5)
                 lead[class_of[h]] += int(own > other) - int(own < other)
                 many[class_of[h]] += 1.0
-            ahead[left[j], left[i]] = lead
-            number[left[j], left[i]] = many
+            for which in range(len(lead)):
+                ahead[left[j], left[i], which] = lead[which]
+                number[left[j], left[i], which] = many[which]
 
 
 def _before_the_flop(tree: Tree, mine: Ints, flops: Ints, class_of: Ints) -> list[float]:
@@ -325,7 +330,7 @@ def best_response(
     made = build_bot(players_of([bot])[0].spec, played.betting)
     row = np.zeros(WIDTH, np.int64)
     stacks = np.full(2, stack * played.big_blind, np.int64)
-    deal(row, played.terms, 2, stacks, np.arange(9))
+    deal(row, played.terms, 2, stacks, np.arange(9, dtype=np.uint8))
     class_of, examples = _classes(made, played, row)
     shares = [SHARES[SIZES.index(size)] for size in sizes]
     trees = []

@@ -6,15 +6,18 @@ All files are kept in one folder and reused. A file gets its final name when it 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
 from cbr import BadValue, Casebase, CbrError
 from cbr.building import build
+from cbr.cli import main as cbr_main
 from cbr.learning import learn_weights
 from cbr.plugging import default_plugins
 from cbr_arena import Match, Rate, play, players_of, write_log
@@ -87,6 +90,18 @@ def run(main: Callable[[], None]) -> None:
     except (CbrError, OSError) as error:
         say(f"Error: {error}")
         sys.exit(2)
+
+
+def cbr_output(*words: object) -> str:
+    """What a command `cbr ...` prints. It runs in this process; if it fails, so does this."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        try:
+            cbr_main([str(word) for word in words])
+        except SystemExit as stop:
+            if stop.code:
+                raise
+    return out.getvalue()
 
 
 def folder(given: argparse.Namespace) -> Path:

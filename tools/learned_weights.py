@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiment import built, run, say
+from experiment import built, cbr_output, run, say
 from results import Page, Table, add_option, show, write
 
 COLUMNS = ["log", "stage", "decisions", "rule, learned", "gain", "soft, learned", "gain"]
@@ -51,15 +49,11 @@ def _evaluated(log: Path, out: Path, queries: int) -> list[dict[str, Any]]:
     base, weights = built([log], out / f"{name}.db"), out / f"{name}.weights.json"
     if not weights.exists():
         say(f"learning weights from {base}")
-        _cbr("learn-weights", base, "--first", 0.8, "--out", weights)
+        cbr_output("learn-weights", base, "--first", 0.8, "--out", weights)
     options = ("--last", 0.2, "--weights", "", "--weights", weights, "--queries", queries)
-    stages: list[dict[str, Any]] = json.loads(_cbr("evaluate", base, *options, "--json"))["stages"]
+    found = json.loads(cbr_output("evaluate", base, *options, "--json"))
+    stages: list[dict[str, Any]] = found["stages"]
     return stages
-
-
-def _cbr(*words: object) -> bytes:
-    command = [str(Path(sys.executable).with_name("cbr")), *map(str, words)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def _page(found: dict[str, list[dict[str, Any]]]) -> Page:

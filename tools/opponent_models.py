@@ -1,7 +1,8 @@
 """Measures how well player models predict: `python tools/opponent_models.py FILE.db...`.
 
 Each model is fitted to a part of each casebase and tested on the rest, as `cbr predict` does. With
-`--logs FOLDER` it builds what it needs from public logs, and makes all figures of the page.
+`--logs FOLDER` it builds what it needs from public logs, and makes all figures of the page; what
+was measured is kept in `--out`, so that a run may be stopped and goes on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from cbr import BadValue, Casebase
 from cbr_opponents.learning import observe
 from cbr_opponents.prediction import SPLITS, Prediction, as_json, evaluate
 from experiment import run, say
-from prediction_figures import figures
+from prediction_figures import Options, figures
 from prediction_figures import shown as shown_as
 from results import Page, Table, add_option, show, write
 
@@ -31,9 +32,11 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*", help="casebases of hold'em")
     parser.add_argument("--logs", type=Path, help="a folder of public logs: all figures")
     parser.add_argument("--out", type=Path, default=Path("casebases/prediction"))
+    parser.add_argument("--hands", type=int, help="with --logs: most hands of a log of people")
     parser.add_argument(
-        "--hands", type=int, help="with --logs: most hands of a log, but of ACPC logs"
+        "--matches", type=int, default=5, help="with --logs: how many matches of programs count"
     )
+    parser.add_argument("--only", action="append", default=[], help="with --logs: of this log")
     parser.add_argument("--model", action="append", help="a player model; repeat it for several")
     parser.add_argument("--split", choices=SPLITS, default="players")
     parser.add_argument("--cards", type=int, default=4_000, help="hands whose cards are looked at")
@@ -42,13 +45,9 @@ def main() -> None:
     add_option(parser)
     given = parser.parse_args()
     if given.logs:
-        page = Page(
-            "opponent-models",
-            "Opponent models",
-            _ABOUT,
-            figures(given.logs, given.out, given.seed, given.hands),
-            given.seed,
-        )
+        options = (given.logs, given.out, given.seed, given.hands, given.matches, given.only)
+        tables, drawn = figures(Options(*options))
+        page = Page("opponent-models", "Opponent models", _ABOUT, tables, given.seed, drawn)
         if given.write_results:
             write(page)
         show(page)

@@ -1,27 +1,39 @@
-"""Figures of how well player models predict, on public logs of people and of programs.
+"""All figures of the page of opponent models, from public logs: moves of held-out players with and
+without what was seen of them, cards that were shown, and programs that were left out.
 
-Casebases are built from the logs into a folder and used again. Nobody is on both sides: a fifth of
-the people is held out, and of programs each in turn, with the cards of a fifth of the matches.
+Held-out players are a fifth of a log's. The programs of the competition of 2009 played every deal
+twice with exchanged cards, so they are split by match: a model learns from four of them in most
+matches, and is tested on the fifth in the others.
+
+What was measured on a log is kept in the output folder as a JSON document with the commit, and read
+from there while the options are the same. So a run that was stopped goes on; remove the documents
+to measure anew.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cbr import BadValue, Casebase
-from cbr.statistics import Mean
+from cbr.plots import COLOURS, LINE_GREY, picture, style_axis
+from cbr.statistics import Mean, clustered_mean
 from cbr_opponents.learning import Observed, observe
-from cbr_opponents.prediction import Group, Prediction, compare, evaluate
+from cbr_opponents.prediction import Group, Prediction, compare, evaluate, matches_of
 from experiment import built, say
-from results import Table
+from results import Table, commit
 
 PUBLIC, PROFILES = "trees?profiles=false", "trees"
-PONSEN, BOTH = "ponsen", "ponsen?prior=trees"
+#: Models that know what was seen of a player.
+LEARNED = (PROFILES, "ponsen", "ponsen?prior=trees")
 #: Hands of which the shown cards are looked at.
 _CARDS = 4_000
-#: Classes of `prediction.SEEN_CLASSES` below 10 hands.
-_FEW = ("0", "1 to 2", "3 to 9")
+#: Classes of `prediction.SEEN_CLASSES` below 10 hands, and from 100 on.
+_FEW, _MANY = 3, 5
 
 
 class People(NamedTuple):
@@ -40,6 +52,7 @@ PEOPLE = (
     People("handhq_6p.phhs.xz", 0.715, 0.72, 0.05),
     People("handhq_9p.phhs.xz", 0.77, 0.775, 0.045),
     People("irc_h1-nobots.tar.xz"),
+    People("nine_seat_bots.tar.xz"),  # programs that play at one table
 )
 #: Programs of the competition of 2009, with the goals after the flop, with cards and without.
 #: Accuracies that Kuendig published had the predicted move among the attributes.
@@ -51,64 +64,82 @@ PROGRAMS = {
     "Tartanian3": (0.76, 0.65),
     "Tartanian3RM": (0.76, 0.65),
 }
-#: Programs that play at one table, for what is learned of one player.
-TABLES = "nine_seat_bots.tar.xz"
 
 
-class _Found(NamedTuple):
-    """What was measured on one log."""
+class Options(NamedTuple):
+    """The folder of logs, the folder of what is kept, the seed, the most hands of a log of people,
+    how many matches of the programs count, and the logs that are measured (none: all)."""
 
-    people: People
-    public: Prediction
-    profiles: Prediction
-    ponsen: Prediction
-    both: Prediction
-
-    @property
-    def learned(self) -> tuple[Prediction, ...]:
-        """The models that know what was seen of a player."""
-        return self.profiles, self.ponsen, self.both
+    logs: Path
+    out: Path
+    seed: int
+    hands: int | None
+    matches: int
+    only: list[str]
 
 
-def figures(logs: Path, out: Path, seed: int, hands: int | None) -> list[Table]:
-    """All tables, from the logs of a folder; casebases are kept in `out`."""
-    if not logs.is_dir():
-        raise BadValue(f"no folder {logs}; give the folder with the logs")
-    out.mkdir(parents=True, exist_ok=True)
-    found = []
-    for one in (*PEOPLE, People(TABLES)):
-        if file := _casebase(logs / one.log, out, hands):
-            found.append(_measured(file, one, seed))
-    tables = [_people(found), _learning(found), _few(found), _shown(found)] if found else []
-    if file := _casebase(logs / MATCHES, out, None):  # its matches belong together
-        tables += _programs(file, seed)
+def figures(options: Options) -> tuple[list[Table], Path | None]:
+    """All tables, and the picture of what is learned of a player."""
+    if not options.logs.is_dir():
+        raise BadValue(f"no folder {options.logs}; give the folder with the logs")
+    options.out.mkdir(parents=True, exist_ok=True)
+    found = [one for people in PEOPLE if (one := _kept(people.log, options, _people))]
+    tables, drawn = [], None
+    if found:
+        tables = [_moves(found), _learning(found), _shown(found)]
+        drawn = options.out / "opponent-models.png"
+        _draw(found, drawn)
+    if programs := _kept(MATCHES, options, _programs):
+        tables += [_table_of_programs(programs, "with cards", 0)]
+        tables += [_table_of_programs(programs, "without cards", 1)]
     if not tables:
-        raise BadValue(f"{logs} has none of the logs, such as {PEOPLE[0].log}")
-    return tables
+        raise BadValue(f"{options.logs} has none of the logs, such as {PEOPLE[0].log}")
+    all_ = [*found, *([programs] if programs else [])]
+    measured = [[one["log"], one["commit"]] for one in all_]
+    tables.append(Table("When each log was measured", ["log", "commit"], measured))
+    return tables, drawn
 
 
-def _casebase(log: Path, out: Path, hands: int | None) -> Path | None:
-    if not log.exists():
-        say(f"left out: no file {log}")
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def _kept(
+    log: str, options: Options, measure: Callable[[Path, Options], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """What is kept of a log, or what is measured now; None if it is left out."""
+    name = log.partition(".")[0]
+    if options.only and name not in options.only:
         return None
-    suffix = f"-{hands}" if hands else ""
-    return built([log], out / f"{_name(log.name)}{suffix}.db", hands)
+    file, matches = options.logs / log, log == MATCHES
+    if not file.exists():
+        say(f"left out: no file {file}")
+        return None
+    settings = [options.seed, options.matches if matches else options.hands]
+    kept = options.out / f"{name}.json"
+    if kept.exists():
+        before = json.loads(kept.read_text("utf-8"))
+        if before["settings"] == settings:
+            say(f"{name}: figures are those of {kept}")
+            found: dict[str, Any] = before["found"]
+            return found
+    most = None if matches else options.hands
+    base = built([file], options.out / f"{name}{f'-{most}' if most else ''}.db", most)
+    found = {"log": name, "commit": commit(), **measure(base, options)}
+    kept.write_text(json.dumps({"settings": settings, "found": found}, indent=1), "utf-8")
+    return found
 
 
-def _name(log: str) -> str:
-    return log.partition(".")[0]
-
-
-def _measured(file: Path, people: People, seed: int) -> _Found:
+def _people(file: Path, options: Options) -> dict[str, Any]:
     with Casebase.open(file) as base:
         observed = observe(base)
-        one = _evaluated(base, observed, PUBLIC, seed, _CARDS)
-        two = _evaluated(base, observed, PROFILES, seed, _CARDS)
-        three = _evaluated(base, observed, PONSEN, seed, 0)
-        four = _evaluated(base, observed, BOTH, seed, 0)
-    for model in (two, three, four):
-        compare(model, one)
-    return _Found(people, one, two, three, four)
+        public = _evaluated(base, observed, PUBLIC, options.seed, _CARDS)
+        models = [_record(public)]
+        for model in LEARNED:
+            cards = _CARDS if model == PROFILES else 0
+            one = _evaluated(base, observed, model, options.seed, cards)
+            compare(one, public)
+            models.append(_record(one, public))
+    return {"models": models}
 
 
 def _evaluated(base: Casebase, observed: Observed, model: str, seed: int, cards: int) -> Prediction:
@@ -118,26 +149,77 @@ def _evaluated(base: Casebase, observed: Observed, model: str, seed: int, cards:
     return found
 
 
-def _people(found: list[_Found]) -> Table:
-    rows: list[list[Any]] = []
+def _record(one: Prediction, public: Prediction | None = None) -> dict[str, Any]:
+    """The figures of a model, and what it gains over the public one."""
+    of, cards = one.public, one.cards
+    record: dict[str, Any] = {
+        "model": one.model,
+        "decisions": one.decisions,
+        "accuracy": _pair(of.accuracy),
+        "log_loss": _pair(of.log_loss),
+        "legal": [of.baseline_accuracy.mean, of.baseline_log_loss.mean],
+        "cards": None
+        if cards is None
+        else [cards.hands, _pair(cards.multiple), _pair(cards.log), cards.uniform_log],
+    }
+    if public is not None:
+        less = public.scored.log_loss - one.scored.log_loss
+        spans = [(gain.hands_seen, gain.decisions, gain.gain) for gain in one.gains[public.model]]
+        for name, here in (("under 10", one.seen < _FEW), ("100 and more", one.seen >= _MANY)):
+            gain = clustered_mean(less[here], one.scored.cluster[here])
+            spans.append((name, int(np.count_nonzero(here)), gain))
+        record["gain"] = _pair(one.against[public.model])
+        record["by_hands"] = [[name, count, _pair(gain)] for name, count, gain in spans if count]
+    return record
+
+
+def _programs(file: Path, options: Options) -> dict[str, Any]:
+    with Casebase.open(file) as base:
+        observed = observe(base)
+        some = (matches_of(base, observed) < options.matches) & (observed.place[:, 0] > 0)
+        later, found = observed.take(some), []
+        for model in ("frequencies", PUBLIC):
+            say(f"{file}: {model}, {len(later):,} decisions after the flop")
+            one = evaluate(base, later, model, "matches", options.seed, 0)
+            groups = (one.players_known, one.players)
+            found.append({"model": model, "groups": [_by_program(some) for some in groups]})
+    return {"models": found}
+
+
+def _by_program(groups: list[Group]) -> dict[str, Any]:
+    return {
+        name: {
+            "decisions": of.decisions,
+            "accuracy": _pair(of.accuracy),
+            "log_loss": _pair(of.log_loss),
+            "legal": [of.baseline_accuracy.mean, of.baseline_log_loss.mean],
+        }
+        for name, of in groups
+    }
+
+
+def _pair(of: Mean) -> list[float | None]:
+    return [of.mean, of.ci95]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _moves(found: list[dict[str, Any]]) -> Table:
+    goals = {one.log.partition(".")[0]: one for one in PEOPLE}
+    rows = []
     for one in found:
-        for model in (one.public, *one.learned):
-            alone = model is one.public
-            goal, known = (one.people.public, None) if alone else one.people[2:]
-            of = model.public
-            gain = model.against.get(one.public.model)
+        goal = goals[one["log"]]
+        for model in one["models"]:
+            public = model["model"] == PUBLIC
             rows.append(
                 [
-                    _name(one.people.log),
-                    model.model,
-                    f"{model.decisions:,}",
-                    shown(of.accuracy, ".3f"),
-                    _goal(goal),
-                    f"{of.baseline_accuracy.mean:.3f}",
-                    shown(of.log_loss, ".4f"),
-                    f"{of.baseline_log_loss.mean:.4f}",
-                    "-" if gain is None else shown(gain, ".4f"),
-                    _goal(known),
+                    one["log"],
+                    model["model"],
+                    f"{model['decisions']:,}",
+                    *_scores(model, goal.public if public else goal.profiles),
+                    "-" if public else _shown_as(model["gain"], ".4f"),
+                    "-" if public else _goal(goal.gain),
                 ]
             )
     heads = "log,model,decisions,accuracy,goal,legal,log-loss,legal,gain by the player,goal"
@@ -149,87 +231,47 @@ def _people(found: list[_Found]) -> Table:
     return Table("Moves of players held out, without cards", heads.split(","), rows, note)
 
 
-def _learning(found: list[_Found]) -> Table:
+def _scores(of: dict[str, Any], goal: float | None) -> list[str]:
+    return [
+        _shown_as(of["accuracy"], ".3f"),
+        _goal(goal),
+        f"{of['legal'][0]:.3f}",
+        _shown_as(of["log_loss"], ".4f"),
+        f"{of['legal'][1]:.4f}",
+    ]
+
+
+def _learning(found: list[dict[str, Any]]) -> Table:
     rows = [
-        [
-            _name(one.people.log),
-            model.model,
-            gain.hands_seen,
-            f"{gain.decisions:,}",
-            shown(gain.gain, ".4f"),
-        ]
+        [one["log"], model["model"], name, f"{count:,}", _shown_as(gain, ".4f")]
         for one in found
-        for model in one.learned
-        for gain in model.gains[one.public.model]
+        for model in one["models"]
+        for name, count, gain in model.get("by_hands", ())
     ]
     heads = ["log", "model", "hands seen", "decisions", "gain"]
     note = "Gain in log-loss over the trees without profiles, which are the prior of `ponsen`."
     return Table("What is learned of a player, by hands seen before", heads, rows, note)
 
 
-def _few(found: list[_Found]) -> Table:
+def _shown(found: list[dict[str, Any]]) -> Table:
     rows = []
     for one in found:
-        for model in one.learned:
-            some = [g for g in model.gains[one.public.model] if g.hands_seen in _FEW]
-            count = sum(g.decisions for g in some)
-            mean = sum(g.gain.mean * g.decisions for g in some) / max(1, count)
-            rows.append([_name(one.people.log), model.model, f"{count:,}", f"{mean:.4f}"])
-    heads = ["log", "model", "decisions", "gain"]
-    return Table("The same with fewer than ten hands seen", heads, rows)
-
-
-def _shown(found: list[_Found]) -> Table:
-    rows = [
-        [
-            _name(one.people.log),
-            model.model,
-            f"{model.cards.hands:,}",
-            shown(model.cards.multiple, ".2f"),
-            "3",
-            shown(model.cards.log, ".3f"),
-            f"{model.cards.uniform_log:.3f}",
-        ]
-        for one in found
-        for model in (one.public, one.profiles)
-        if model.cards is not None
-    ]
+        for model in one["models"]:
+            if model["cards"]:
+                hands, multiple, log, uniform = model["cards"]
+                shown = [_shown_as(multiple, ".2f"), "3", _shown_as(log, ".3f"), f"{uniform:.3f}"]
+                rows.append([one["log"], model["model"], f"{hands:,}", *shown])
     heads = ["log", "model", "hands", "in 1/1326", "goal", "logarithm", "if all hands were alike"]
     return Table("Mean probability of the cards that players turned out to hold", heads, rows)
 
 
-def _programs(file: Path, seed: int) -> list[Table]:
-    with Casebase.open(file) as base:
-        observed = observe(base)
-        later = observed.take(observed.place[:, 0] > 0)
-        found = []
-        for model in ("frequencies", PUBLIC):
-            say(f"{base.path}: {model}")
-            found.append(evaluate(base, later, model, "matches", seed, 0))
-    return [
-        _table_of_programs("with cards", [(one.model, one.players_known) for one in found], 0),
-        _table_of_programs("without cards", [(one.model, one.players) for one in found], 1),
+def _table_of_programs(found: dict[str, Any], title: str, which: int) -> Table:
+    rows = [
+        [name, one["model"], f"{of['decisions']:,}", *_scores(of, goals[which])]
+        for one in found["models"]
+        for name, goals in PROGRAMS.items()
+        if (of := one["groups"][which].get(name))
     ]
-
-
-def _table_of_programs(title: str, found: list[tuple[str, list[Group]]], goal: int) -> Table:
-    rows = []
-    for model, groups in found:
-        of = {group.name: group.figures for group in groups}
-        for name, goals in PROGRAMS.items():
-            if one := of.get(name):
-                rows.append(
-                    [
-                        name,
-                        model,
-                        f"{one.decisions:,}",
-                        shown(one.accuracy, ".3f"),
-                        _goal(goals[goal]),
-                        f"{one.baseline_accuracy.mean:.3f}",
-                        shown(one.log_loss, ".4f"),
-                        f"{one.baseline_log_loss.mean:.4f}",
-                    ]
-                )
     heads = ["program", "model", "decisions", "accuracy", "goal", "legal", "log-loss", "legal"]
     note = (
         "Each program is predicted after the flop by a model of the other programs, in a fifth of "
@@ -237,6 +279,32 @@ def _table_of_programs(title: str, found: list[tuple[str, list[Group]]], goal: i
         "over hands. Nobody has published a log-loss on these logs."
     )
     return Table(f"Programs of the competition of 2009, {title}", heads, rows, note)
+
+
+def _draw(found: list[dict[str, Any]], path: Path) -> None:
+    """The gain of each model by the hands seen of a player, a panel for each log."""
+    with picture(path, 5.0 * len(found), 4.2) as figure:
+        for axis, one in zip(figure.subplots(1, len(found), squeeze=False)[0], found, strict=True):
+            axis.axhline(0.0, color=LINE_GREY, linewidth=0.8)
+            for model, colour in zip(one["models"][1:], COLOURS, strict=False):
+                spans = model["by_hands"][:-2]
+                at = [name for name, _, _ in spans]
+                mean = [gain[0] for _, _, gain in spans]
+                interval = [gain[1] or 0.0 for _, _, gain in spans]
+                axis.errorbar(
+                    at, mean, interval, color=colour, marker="o", capsize=3, label=model["model"]
+                )
+            axis.tick_params(axis="x", labelrotation=45)
+            style_axis(axis, one["log"], grid="y")
+            axis.set_xlabel("hands seen of the player before")
+            axis.set_ylabel("gain in log-loss")
+            axis.legend(frameon=False, fontsize=8)
+
+
+def _shown_as(pair: list[float | None], form: str) -> str:
+    mean, ci95 = pair
+    assert mean is not None
+    return shown(Mean(mean, ci95), form)
 
 
 def shown(of: Mean, form: str) -> str:

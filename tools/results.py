@@ -90,7 +90,7 @@ def _paragraph(text: str) -> str:
 
 def _provenance(page: Page, command: Sequence[str]) -> str:
     known = {
-        "commit": _commit(),
+        "commit": commit(),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "command": f"`{_shown(command)}`",
         "seed": "-" if page.seed is None else str(page.seed),
@@ -101,15 +101,17 @@ def _provenance(page: Page, command: Sequence[str]) -> str:
     return f"| measured | |\n| --- | --- |\n{rows}"
 
 
-def _commit() -> str:
+def commit() -> str:
+    """The commit of the code; it says so where files were changed since."""
+
     def git(*words: str) -> str:
         done = subprocess.run(
             ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
         )
         return done.stdout.strip()
 
-    commit = git("rev-parse", "--short", "HEAD") or "unknown"
-    return f"{commit} with local changes" if git("status", "--porcelain", *_CODE) else commit
+    name = git("rev-parse", "--short", "HEAD") or "unknown"
+    return f"{name} with local changes" if git("status", "--porcelain", *_CODE) else name
 
 
 def _shown(command: Sequence[str]) -> str:

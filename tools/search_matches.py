@@ -81,7 +81,7 @@ def played(rows: Sequence[Row], given: argparse.Namespace) -> list[Found]:
                 game,
                 stack=row.stack * game.big_blind,
                 seed=given.seed,
-                session=min(1_000, max(1, given.hands // 20)),
+                session=min(1_000, max(1, given.hands // 16)),
                 adjust="aivat",
             )
             what = play(match, pool)

@@ -123,7 +123,7 @@ def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
     from cbr.errors import BadValue
     from cbr.plugging.plugins import default_plugins
     from cbr.spec import pairs
-    from cbr.store.definitions import complete
+    from cbr.store.definitions import complete, with_inputs
 
     given: dict[str, str] = {}
     for text in texts:
@@ -131,7 +131,8 @@ def situation(texts: Sequence[str], case_type: CaseType) -> dict[str, Value]:
         for name in given.keys() & more.keys():
             raise BadValue(f"{name!r} is given twice in --case")
         given |= more
-    values = complete(case_type, case_type.read(given), default_plugins())
+    plugins = default_plugins()
+    values = complete(case_type, with_inputs(case_type, plugins).read(given), plugins)
     for name, value in values.items():
         limits = case_type.feature(name).range
         if limits and not limits[0] <= float(value) <= limits[1]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cbr.case import CaseType, Value
 from cbr.errors import BadValue
 from cbr.plugging.plugins import Plugins
-from cbr.store.definitions import complete
+from cbr.store.definitions import complete, with_inputs
 from cbr.tables.cells import number_in, stands_for_nothing
 from cbr.tables.frames import rows_of
 from cbr.tables.reading import flat
@@ -25,7 +25,8 @@ def target_of(given: Any, case_type: CaseType, plugins: Plugins) -> dict[str, Va
         raise BadValue(
             f"{type(given).__name__} is no situation; give a dictionary of features, or a row"
         )
-    return complete(case_type, values_of(given, case_type, strict=True), plugins)
+    values = values_of(given, with_inputs(case_type, plugins), strict=True)
+    return complete(case_type, values, plugins)
 
 
 def values_of(

@@ -110,7 +110,8 @@ class SoftKernel:
         """Similarities [q, k] with weights in proportion to `scale`, and the arrays from which
         `add_slopes` finds their derivatives."""
         share = (scale / scale.sum()).astype(np.float32)
-        targets, codes = self.codes[:, asked], self.codes[:, known]
+        # Rows in one piece, unlike those of self.codes[:, asked].
+        targets, codes = (np.take(self.codes, some, axis=1) for some in (asked, known))
         record = self.cases.record
         of_all = _similarities_of_known if self.gaps else _similarities
         found = of_all(targets, self.table, codes, record[asked], record[known], share)

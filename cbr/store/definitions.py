@@ -171,10 +171,19 @@ def _stages_of(base: Casebase, given: GivenWeights, plugins: Plugins | None) -> 
     return [stage for stage in base.stages if stage in read.stages] or base.stages
 
 
+def with_inputs(case_type: CaseType, plugins: Plugins) -> CaseType:
+    """A case type by which to read what a user says of a situation: with the inputs that its plugin
+    has besides its features."""
+    inputs = as_loaded(case_type, plugins).inputs
+    more = tuple(one for one in inputs if case_type.find(one.name) is None)
+    return dataclasses.replace(case_type, features=(*case_type.features, *more))
+
+
 def complete(
     case_type: CaseType, values: Mapping[str, Value], plugins: Plugins
 ) -> dict[str, Value]:
-    """The values, and every feature that loaded plugins can compute from them."""
+    """The features among the values, and every feature that loaded plugins can compute from them
+    and from inputs."""
     current = as_loaded(case_type, plugins)
     # Given values are kept; a computed feature must agree with them.
     known = {**(current.derive(values, case_type) if current.derive else {}), **values}
@@ -189,7 +198,7 @@ def complete(
                 )
             if value is not None:
                 known[feature.name] = value
-    return known
+    return {name: value for name, value in known.items() if case_type.find(name)}
 
 
 def possible_solutions(

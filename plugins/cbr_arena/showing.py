@@ -50,7 +50,7 @@ _HANDS, _VPIP, _PFR, _RAISES, _CALLS, _SHOWDOWN, _FLOPS, _EARLY_RAISES, _EARLY_C
 def as_seen(rows: Ints, table: Ints, seat: Ints) -> Ints:
     """Ended tables as a seat saw them [n, WIDTH]: with others' cards only if they were shown."""
     out = np.empty((len(table), WIDTH), np.int64)
-    _as_seen(rows, table, seat, out)
+    _as_seen(rows, np.array(table), np.array(seat), out)
     return out
 
 

@@ -27,7 +27,15 @@ from typing import Any
 
 from cbr import BadValue, CaseSource, Raw, Skipped
 from cbr.files import plain_name
-from cbr_holdem.table import BOARD_CARDS, MOST_SEATS, Game, Hand, read_game, verify_names
+from cbr_holdem.table import (
+    BOARD_CARDS,
+    MOST_SEATS,
+    UNKNOWN_STACK,
+    Game,
+    Hand,
+    read_game,
+    verify_names,
+)
 from cbr_logs.amounts import MOST_PLACES, chips, unit_for
 from cbr_logs.cutting import sections
 from cbr_logs.domains import DOMAINS, domain_of
@@ -191,8 +199,6 @@ def _hand(fields: Mapping[str, Any]) -> Hand:
     holes, board, moves, raised = _play(_needed(fields, "actions"), seats)
     known = stacks
     if not _UNKNOWN_STACK.isdisjoint(stacks):
-        if variant == "NT":
-            raise BadValue("a starting stack is inf (not known), which no-limit hands need")
         known = [stack for stack in stacks if stack not in _UNKNOWN_STACK]
     if GAME in fields:
         terms, unit = read_game(fields[GAME])
@@ -204,7 +210,7 @@ def _hand(fields: Mapping[str, Any]) -> Hand:
         unit = unit_for([*known, *posts, *antes, *bets, *raised])
         live = tuple([chips(post, unit) for post in posts])
         terms = game_of(variant, tuple([chips(bet, unit) for bet in bets]), live)
-    deep = _DEEP * (terms.bet_sizes or [terms.big_blind])[-1]
+    deep = UNKNOWN_STACK if variant == "NT" else _DEEP * (terms.bet_sizes or [terms.big_blind])[-1]
     own = [deep if stack in _UNKNOWN_STACK else chips(stack, unit) for stack in stacks]
     return Hand(
         game=terms,

@@ -9,7 +9,7 @@ from typing import IO
 
 from cbr import BadValue
 from cbr.files import plain_name, whole_file
-from cbr_holdem.table import BOARD_CARDS, FOLD, RAISE, Hand, Table, game_text
+from cbr_holdem.table import BOARD_CARDS, FOLD, RAISE, UNKNOWN_STACK, Hand, Table, game_text
 from cbr_logs.amounts import MOST_PLACES, money
 from cbr_logs.phh import BETS, BETTING, GAME, game_of, verify_unit
 
@@ -65,12 +65,13 @@ def _lines(hand: Hand) -> Iterator[str]:
     yield f"blinds_or_straddles = {_amounts(hand.posts[::turn], unit)}"
     for key, bet in zip(BETS[variant], bets, strict=True):
         yield f"{key} = {money(bet, unit)}"
-    yield f"starting_stacks = {_amounts(hand.stacks, unit)}"
+    stacks = ["inf" if s == UNKNOWN_STACK else money(s, unit) for s in hand.stacks]
+    yield f"starting_stacks = [{', '.join(stacks)}]"
     yield f"actions = [{', '.join(map(_string, _actions(hand)))}]"
     if hand.number:
         yield f"hand = {_bare(hand.number) or _string(hand.number)}"
     yield f"players = [{', '.join(map(_string, hand.players))}]"
-    if hand.result is not None:
+    if hand.result is not None and "inf" not in stacks:
         ends = zip(hand.stacks, hand.result, strict=True)
         yield f"finishing_stacks = [{', '.join(_ending(s, w, unit) for s, w in ends)}]"
     if not _told(hand, variant, bets):

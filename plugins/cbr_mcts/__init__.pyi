@@ -8,6 +8,8 @@ from .rules import selection_rule as selection_rule
 from .search import Found as Found
 from .search import Roots as Roots
 from .search import search_all as search_all
+from .simulation import CELLS as CELLS
+from .simulation import KINDS as KINDS
 from .simulation import copy_table as copy_table
 from .simulation import deal_hidden as deal_hidden
 from .simulation import play_by_model as play_by_model

@@ -41,8 +41,8 @@ from cbr_holdem.table import (
     raise_limits,
     unpacked,
 )
-from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene
-from cbr_opponents import fill_board, move_of, update_range
+from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene, correct, fill_guide
+from cbr_opponents import FLOOR, BoardHands, begin_decision, fill_board, hand_chances, move_of
 
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
 
@@ -85,6 +85,7 @@ def believe(
                 if not gone:
                     total += weights[m, seat, h]
                 weights[m, seat, h] = total
+            fill_guide(weights[m, seat], belief.guide[m, seat])
             chances[seat, m] *= total > 0.0
         total = 0.0
         for m in range(many):
@@ -154,7 +155,7 @@ def _observe(
     copy_profiles(which, r[SEATS], scene)
     for h in range(COUNT):
         before[h] = weights[h]
-    update_range(weights, hands, r, terms, move, models[which], space)
+    _update(weights, hands, r, terms, move, models[which], scene.factors[which, seat], space)
     likely, total, sound = 0.0, 0.0, True
     for h in range(COUNT):
         sound &= weights[h] >= 0.0 and weights[h] < np.inf
@@ -167,6 +168,34 @@ def _observe(
         for h in range(COUNT):
             weights[h] = before[h]
         scene.faults[WRONG_RANGE] += 1
+
+
+@njit(allocates=False)
+def _update(
+    weights: Any,
+    hands: BoardHands,
+    r: Any,
+    terms: Any,
+    move: Any,
+    model: Any,
+    factors: Any,
+    space: Any,
+) -> None:
+    """`cbr_opponents.update_range` with corrected chances."""
+    chance, levels = hands.chance, hands.level
+    begin_decision(r, terms, model, space)
+    for level in range(hands.count[0]):
+        hand_chances(hands.different[level], model, space)
+        correct(factors, space)
+        chance[level] = space.chances[move]
+    most = 0.0
+    for h in range(COUNT):
+        weights[h] *= chance[levels[h]] if levels[h] >= 0 else 0.0
+        most = max(most, weights[h])
+    scale = 1.0 / most if most > 0.0 else 0.0
+    for h in range(COUNT):
+        if levels[h] >= 0:
+            weights[h] = max(FLOOR, weights[h] * scale) if most > 0.0 else 1.0
 
 
 @njit(allocates=False)

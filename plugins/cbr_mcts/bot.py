@@ -15,9 +15,10 @@ import numpy as np
 from cbr.typing import Floats, Ints
 from cbr_arena import Analysis, Chance, Nested, Triples, Wrapper, bots_inside, memory_of
 from cbr_holdem.situation import Pending
-from cbr_holdem.table import MOST_SEATS, RAISE, Game
-from cbr_mcts.learning import MEMORY, profiles_at, recall, watch
-from cbr_mcts.models import Model, games_of, models_of
+from cbr_holdem.table import ACTOR, FOLD, MOST_SEATS, RAISE, Game
+from cbr_mcts.learning import memory_of as learned_memory
+from cbr_mcts.learning import recall, seen_at, watch
+from cbr_mcts.models import Model, games_of, models_of, number_of
 from cbr_mcts.options import SearchOptions
 from cbr_mcts.search import Found, Players, Roots, search_all
 from cbr_mcts.simulation import (
@@ -61,7 +62,7 @@ class SearchBot(SearchOptions, Wrapper):
         self.inner: Nested | None = None
         fields: list[Any] = []
         if self.learn:
-            fields.append(("opponents", MEMORY))
+            fields.append(("opponents", learned_memory(number_of(self.model))))
         if self.prior:
             self.inner = Nested(bots_inside("mcts?prior=", f"({self.prior})", 1))
             self.games = tuple(game for game in self.games if game in self.inner.games)
@@ -91,12 +92,14 @@ class SearchBot(SearchOptions, Wrapper):
         models, count = engine.models, len(rows)
         moves = len(engine.players.considered)
         kept = memory["opponents"] if self.learn and memory is not None else None
+        seen = seen_at(rows, rows[:, ACTOR], models, kept)
         roots = Roots(
             rows,
             situations.game.terms,
-            np.ones((count, MOST_SEATS, len(models))),
+            seen.of_models,
             self._prior(situations, memory, chance, moves),
-            profiles_at(rows, models, kept),
+            seen.profiles,
+            seen.factors,
             np.ascontiguousarray(chance.state),
         )
         found = new_found(count, moves)
@@ -141,7 +144,8 @@ class SearchBot(SearchOptions, Wrapper):
             return
         if self.learn:
             kept = memory["opponents"]
-            watch(tables, seats, self.game, self.forget, kept)
+            models = self.engine_of(self.game).models
+            watch(tables, seats, self.game, self.forget, models, kept)
             memory["opponents"] = kept
         if self.inner is not None and "prior" in (memory.dtype.names or ()):
             mine = memory["prior"]
@@ -228,6 +232,8 @@ class SearchBot(SearchOptions, Wrapper):
         else:
             # A mean of few visits is mostly luck.
             enough = found.visits >= 0.02 * np.maximum(found.visits, 0.0).sum(1, keepdims=True)
+            if self.fold == "known":
+                tried[:, FOLD], enough[:, FOLD] = legal[:, FOLD], True
             score = np.where(tried & enough, found.values, -np.inf)
         if self.choose != "softmax":
             shares: Floats = np.zeros(score.shape)

@@ -1,30 +1,85 @@
-"""What was seen of opponents while playing: the memory of the bot, and profiles made of it.
+"""What was seen of opponents while playing: the memory of the bot, and what models make of it.
 
-A session keeps for each other player the counts of `cbr_opponents.profiles`, which trees read as
-features, and how well each model explained its moves. Players are counted from our own seat on: the
-first is the one to our left.
+A session keeps for each other player, counted from our own seat on (the first is to our left):
+
+- the counts of `cbr_opponents.profiles`, which trees read as features;
+- by cell (street and price of a call), how often it folded, called and raised, and how often each
+  model expected that, not knowing the cards. Their ratio, shrunk towards 1, corrects the chances of
+  the model with any hand: indirect standardisation by the model itself. A model of many players
+  need not have met one like this;
+- how well each of several models explained its moves: the chance that it follows a model.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cbr.jit import njit
 from cbr.typing import Floats, Ints
-from cbr_holdem.table import ACTOR, MOST_SEATS, SEATS, Game
+from cbr_holdem.table import (
+    BOARD,
+    CALL,
+    FOLD,
+    HISTORY,
+    HOLE,
+    MOST_SEATS,
+    MOVES,
+    PAID,
+    POST,
+    RAISE,
+    SEATS,
+    STACK,
+    Game,
+    act,
+    deal_posted,
+    raise_limits,
+    unpacked,
+)
 from cbr_mcts.models import Model
-from cbr_opponents import PROFILE, SEEN, profile_features
+from cbr_mcts.simulation import CELLS, KINDS, cell_of
+from cbr_opponents import PROFILE, SEEN, move_chances, profile_features, workspace
 from cbr_opponents.remembering import Opponent, OpponentMemory
 
-#: What a session keeps of the players from our left on.
-MEMORY = np.dtype([("seen", np.float64, (MOST_SEATS, SEEN)), ("hands", np.int64, (MOST_SEATS,))])
+#: Weight of an expected share, in decisions, in the correction of a cell; what decisions of a cell
+#: weigh less for each later one there; and the bounds of a correction.
+_PRIOR, _FADING, _LEAST, _MOST = 5.0, 0.99, 0.05, 20.0
+#: What earlier decisions weigh less in the chance of a model for each later one, and the least
+#: chance of a model relative to the best.
+_FORGET_MODEL, _LEAST_MODEL = 0.995, 0.01
 
 
-def watch(tables: Ints, seats: Ints, game: Game, forget: float, memory: NDArray[Any]) -> None:
+def memory_of(models: int) -> np.dtype[Any]:
+    """What a session keeps of the players from our left on, for so many models."""
+    seats, cells = MOST_SEATS, (CELLS, KINDS)
+    return np.dtype(
+        [
+            ("seen", np.float64, (seats, SEEN)),
+            ("hands", np.int64, (seats,)),
+            ("made", np.float64, (seats, *cells)),
+            ("expected", np.float64, (seats, models, *cells)),
+            ("explained", np.float64, (seats, models)),
+        ]
+    )
+
+
+class Seen(NamedTuple):
+    """What models make of the players at tables, by seat: `profiles` uint8 [n, M, 10, PROFILE] as
+    each model knows them, `factors` [n, M, 10, CELLS, KINDS] that correct its chances, and the
+    chances `of_models` [n, 10, M]."""
+
+    profiles: NDArray[np.uint8]
+    factors: Floats
+    of_models: Floats
+
+
+def watch(
+    tables: Ints, seats: Ints, game: Game, forget: float, models: tuple[Model, ...], memory: Any
+) -> None:
     """Count finished hands, in sessions of their own each: tables as our seats saw them."""
+    _expect(tables, seats, game, models, memory)
     counts = OpponentMemory(game.betting, forget)
     names = []
     for at, (table, own) in enumerate(zip(tables, seats, strict=True)):
@@ -49,21 +104,117 @@ def recall(opponents: OpponentMemory, names: Any, memory: NDArray[Any]) -> None:
             memory["seen"][:, turn], memory["hands"][:, turn] = one.seen, one.hands
 
 
-def profiles_at(rows: Ints, models: tuple[Model, ...], memory: Any) -> NDArray[np.uint8]:
-    """The profiles of the seats at tables as each model knows them, uint8 [n, M, 10, PROFILE]; all
-    are strangers without a memory."""
-    out = np.empty((len(rows), len(models), MOST_SEATS, PROFILE), np.uint8)
+def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Seen:
+    """What models make of the players at tables, of which `own` are our seats; all are strangers
+    without a memory."""
+    count, many = len(rows), len(models)
+    found = Seen(
+        np.empty((count, many, MOST_SEATS, PROFILE), np.uint8),
+        np.ones((count, many, MOST_SEATS, CELLS, KINDS)),
+        np.ones((count, MOST_SEATS, many)),
+    )
     for at, model in enumerate(models):
-        out[:, at] = model.arrays.stranger
+        found.profiles[:, at] = model.arrays.stranger
         if memory is not None and model.usual is not None:
-            _profiles(rows, memory["seen"], model.usual, out[:, at])
-    return out
+            _profiles(rows, own, memory["seen"], model.usual, found.profiles[:, at])
+    if memory is not None:
+        made, expected = memory["made"], memory["expected"]
+        _factors(rows, own, made, expected, memory["explained"], found)
+    return found
 
 
 @njit
-def _profiles(rows: Any, seen: Any, usual: Floats, out: Any) -> None:
+def _profiles(rows: Any, own: Any, seen: Any, usual: Floats, out: Any) -> None:
     for i in range(len(rows)):
-        own, n = rows[i, ACTOR], rows[i, SEATS]
+        n = rows[i, SEATS]
         for turn in range(1, n):
             if seen[i, turn, 0] > 0.0:  # hands
-                profile_features(seen[i, turn], usual, out[i, (own + turn) % n])
+                profile_features(seen[i, turn], usual, out[i, (own[i] + turn) % n])
+
+
+@njit
+def _factors(rows: Any, own: Any, made: Any, expected: Any, explained: Any, out: Seen) -> None:
+    many = expected.shape[2]
+    for i in range(len(rows)):
+        n = rows[i, SEATS]
+        for turn in range(1, n):
+            seat = (own[i] + turn) % n
+            best = explained[i, turn].max()
+            for m in range(many):
+                chance = np.exp(explained[i, turn, m] - best)
+                out.of_models[i, seat, m] = max(_LEAST_MODEL, chance)
+                for cell in range(CELLS):
+                    if made[i, turn, cell].sum() > 0.0:
+                        usual = expected[i, turn, m, cell]
+                        _factor(made[i, turn, cell], usual, out.factors[i, m, seat, cell])
+
+
+@njit
+def _factor(made: Any, expected: Any, out: Any) -> None:
+    """The factors [KINDS] of a cell."""
+    total = expected.sum()
+    for kind in range(KINDS):
+        prior = _PRIOR * (expected[kind] + 1e-3) / (total + KINDS * 1e-3)
+        ratio = (made[kind] + prior) / (expected[kind] + prior)
+        out[kind] = max(_LEAST, min(_MOST, ratio))
+
+
+def _expect(
+    tables: Ints, seats: Ints, game: Game, models: tuple[Model, ...], memory: NDArray[Any]
+) -> None:
+    """Count what was done in finished hands, and what models expected."""
+    arrays = tuple(model.arrays for model in models)
+    found = seen_at(tables, seats, models, memory)
+    kept = [memory[name] for name in ("made", "expected", "explained")]
+    space = workspace(arrays[0])
+    _expect_all(tables, seats, game.terms, arrays, found.profiles, space, *kept)
+
+
+@njit
+def _expect_all(
+    tables: Any,
+    own: Any,
+    terms: Any,
+    models: Any,
+    profiles: Any,
+    space: Any,
+    made: Any,
+    expected: Any,
+    explained: Any,
+) -> None:
+    r = np.zeros(tables.shape[1], np.int64)
+    nothing = np.zeros(MOST_SEATS, np.int64)
+    chances = np.empty(KINDS)
+    for i in range(len(tables)):
+        end = tables[i]
+        n = end[SEATS]
+        stacks = end[STACK : STACK + MOST_SEATS] + end[PAID : PAID + MOST_SEATS]
+        deal_posted(r, terms, n, stacks, end[POST:], nothing, end[HOLE:])
+        for place in range(5):
+            r[BOARD + place] = end[BOARD + place]
+        for move in range(end[MOVES]):
+            _street, seat, kind, amount = unpacked(end[HISTORY + move])
+            if seat != own[i]:
+                turn = (seat - own[i]) % n
+                may_raise = raise_limits(r, terms)[1] > 0
+                for m in range(len(models)):
+                    for other in range(n):
+                        for column in range(PROFILE):
+                            space.profiles[other, column] = profiles[i, m, other, column]
+                    move_chances(r, terms, np.int64(-1), models[m], space)
+                    chances[FOLD], chances[CALL] = space.chances[FOLD], space.chances[CALL]
+                    chances[RAISE] = 1.0 - chances[FOLD] - chances[CALL]
+                    if not may_raise:
+                        chances[CALL], chances[RAISE] = 1.0 - chances[FOLD], 0.0
+                    likely = np.log(max(1e-3, chances[kind]))
+                    explained[i, turn, m] = _FORGET_MODEL * explained[i, turn, m] + likely
+                    cell = cell_of(space)
+                    for of in range(KINDS):
+                        before = expected[i, turn, m, cell, of]
+                        expected[i, turn, m, cell, of] = _FADING * before + chances[of]
+                cell = cell_of(space)
+                for of in range(KINDS):
+                    made[i, turn, cell, of] *= _FADING
+                made[i, turn, cell, kind] += 1.0
+            if move + 1 < end[MOVES]:  # the last one would settle the pot
+                act(r, terms, kind, amount)

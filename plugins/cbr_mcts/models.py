@@ -52,6 +52,11 @@ def games_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def number_of(text: str) -> int:
+    """The number of models that a text names."""
+    return 1 if text in (SHIPPED, NONE) else len(several(text))
+
+
 @lru_cache(maxsize=8)
 def models_of(text: str, betting: str) -> tuple[Model, ...]:
     """The models that a text names, for a kind of game."""

@@ -23,6 +23,8 @@ CHOICES = ("value", "visits", "softmax")
 OPPONENTS = ("model", "uct", "mixed")
 EXPANSIONS = ("one", "all")
 DEALS = ("common", "fresh")
+ROOTS = ("even", "rule")
+FOLDS = ("known", "tried")
 #: Names of models that are no specs: the shipped one, and none.
 SHIPPED, NONE = "shipped", "none"
 #: Settings of published programs, by the option `style`.
@@ -32,6 +34,9 @@ STYLES: dict[str, dict[str, Any]] = {
         "select": "ucb1",
         "c": 2.0,
         "random": 100,
+        "follow": 0,
+        "root": "rule",
+        "fold": "tried",
         "scale": "none",
         "board": "none",
         "playout": "call",
@@ -55,13 +60,16 @@ class SearchOptions:
     select       selection rule
     c            its constant
     random       visits of a node up to which our move is random
+    follow       visits of a node up to which our move is drawn as the model has it
+    root         even: moves of the root are tried evenly as long as they may be best; rule
+    fold         known: its value is computed; tried: searched as that of other moves
     backup       back-up rule
     expand       one: a new node is played out; all: its first move is chosen in the tree
     board        how our nodes are split after new cards: none, class, exact
     opponents    what opponents do in the tree: model, uct (by their own rewards), mixed
     trust        in `mixed`, the chance that an opponent does what its model says
     playout      the hand from a leaf on: model, or no more bets (call, leave: those who owe)
-    own          how our seat acts there: model, call
+    own          how our seat acts there: model, call, odds (by pot odds)
     scale        unit of rewards for rules: spread, pot, none (a big blind)
     deals        common: the moves of the root are compared on the same deals; fresh
     sizes        raises that we consider in no-limit
@@ -75,18 +83,21 @@ class SearchOptions:
     """
 
     model: str = SHIPPED
-    iterations: int = 1_000
+    iterations: int = 2_000
     ms: float = 0.0
     select: str = "ucb1"
     c: float = UNSET
     random: int = 0
+    follow: int = 20
+    root: str = "even"
+    fold: str = "known"
     backup: str = "mean"
     expand: str = "one"
     board: str = "class"
     opponents: str = "model"
     trust: float = 0.5
     playout: str = "model"
-    own: str = "model"
+    own: str = "odds"
     scale: str = "spread"
     deals: str = "common"
     sizes: str = "1/2,1,2,all-in"
@@ -107,6 +118,8 @@ class SearchOptions:
             "opponents": OPPONENTS,
             "playout": PLAYOUTS,
             "own": SELVES,
+            "root": ROOTS,
+            "fold": FOLDS,
             "scale": SCALES,
             "deals": DEALS,
             "choose": CHOICES,
@@ -134,9 +147,9 @@ class SearchOptions:
         if self.model == NONE:
             usual["opponents"] = "uct"
             if self.style == "own":
-                usual["random"] = 20
+                usual |= {"random": 20, "follow": 0}
         if self.prior:
-            usual["select"] = "puct"
+            usual |= {"select": "puct", "root": "rule"}
         for name, value in usual.items():
             if name not in given:
                 setattr(self, name, value)
@@ -146,6 +159,7 @@ class SearchOptions:
             "iterations": (1, _MOST),
             "ms": (0.0, _MOST_MS),
             "random": (0, _MOST),
+            "follow": (0, _MOST),
             "trust": (0.0, 1.0),
             "temperature": (1e-3, 1e6),
             "nodes": (0, _MOST),
@@ -165,7 +179,7 @@ class SearchOptions:
             ("ms" in given and "iterations" in given, "iterations and ms are both given"),
             ("trust" in given and self.opponents != "mixed", "trust is for opponents=mixed"),
             ("temperature" in given and self.choose != "softmax", "temperature is for softmax"),
-            (self.own == "call" and self.playout != "model", "own=call is for playout=model"),
+            ("own" in given and self.playout != "model", "own is for playout=model"),
             (
                 self.model == NONE and self.opponents != "uct",
                 f"without a model, opponents={self.opponents} cannot be",
@@ -199,15 +213,18 @@ class SearchOptions:
         return Settings(
             self.iterations,
             self.random,
+            self.follow,
             float(self.select_rule.c if self.c == UNSET else self.c),
             trust,
             BOARDS.index(self.board),
             PLAYOUTS.index(self.playout),
             SCALES.index(self.scale),
             self.expand == "all",
-            self.own == "call",
+            SELVES.index(self.own),
             self.deals == "common",
             reads_hands,
             self.select_rule.reads_prior,
             self.backup_rule.is_mean,
+            self.fold == "known",
+            self.root == "even",
         )

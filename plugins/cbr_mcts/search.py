@@ -38,7 +38,9 @@ from cbr_holdem.table import (
 from cbr_mcts.beliefs import believe, copy_profiles
 from cbr_mcts.simulation import (
     BY_MODEL,
+    CELLS,
     DEBTORS_LEAVE,
+    KINDS,
     WRONG_RULE,
     Scene,
     chances_at,
@@ -52,7 +54,7 @@ from cbr_mcts.simulation import (
     strength_of_actor,
 )
 from cbr_mcts.tree import NO_NODE, Tree, add_node, child_of, clear, variance_of
-from cbr_opponents import actor_strength, legal_moves
+from cbr_opponents import actor_strength, legal_moves, sample_move
 
 #: How rewards are scaled for the rules, by number.
 SCALES = ("spread", "pot", "none")
@@ -63,27 +65,35 @@ _BOUNDS = np.array([0.3, 0.45, 0.6, 0.72, 0.82, 0.9, 0.96])
 _DRAWS, _POTENTIAL = 4, 0.15 * 400.0
 #: Part of a prior that all legal moves share, so that none is never tried.
 _SHARED = 0.1
+#: Moves of the root are tried evenly as long as they may be best: each this often at least, and
+#: until this many standard errors are between it and the best.
+_LEAST_VISITS, _DOUBT = 24.0, 2.5
 #: How often the scale by spread is computed anew, in iterations.
 _RESCALED = 16
 
 
 class Settings(NamedTuple):
     """How a search is made: what `options.SearchOptions` says, as numbers. `plain` is true where
-    values are backed up as means, and `trust` the chance that an opponent follows its model."""
+    values are backed up as means, `trust` the chance that an opponent follows its model, `knows` is
+    true where the value of a fold is not searched, and `even` where moves of the root are tried
+    evenly."""
 
     iterations: int
     random_visits: int
+    model_visits: int
     c: float
     trust: float
     board: int
     playout: int
     scale: int
     expand_all: bool
-    own_calls: bool
+    own: int
     common: bool
     reads_hands: bool
     reads_prior: bool
     plain: bool
+    knows: bool
+    even: bool
 
 
 class Players(NamedTuple):
@@ -114,13 +124,15 @@ class Roots(NamedTuple):
     """n decisions to search: tables `rows` [n, WIDTH] as our seats see them, the `terms` of the
     game, the chances `of_models` by seat before the hand [n, 10, M], a prior `of_moves` [n, moves]
     (NaN where the model gives it), `profiles` uint8 [n, M, 10, PROFILE] of the players as each
-    model knows them, and `states` [n] of random numbers."""
+    model knows them, `factors` [n, M, 10, CELLS, KINDS] that correct the chances of each model, and
+    `states` [n] of random numbers."""
 
     rows: Any
     terms: Any
     of_models: Any
     of_moves: Any
     profiles: Any
+    factors: Any
     states: Any
 
 
@@ -155,6 +167,9 @@ def _begin_root(i: Any, roots: Roots, settings: Settings, players: Players, work
         for seat in range(profiles.shape[1]):
             for column in range(profiles.shape[2]):
                 scene.profiles[m, seat, column] = profiles[m, seat, column]
+            for cell in range(CELLS):
+                for kind in range(KINDS):
+                    scene.factors[m, seat, cell, kind] = roots.factors[i, m, seat, cell, kind]
     copy_profiles(0, r[SEATS], scene)
     models, reads = players.models, settings.reads_hands
     before = mixed(roots.states[i])
@@ -164,7 +179,7 @@ def _begin_root(i: Any, roots: Roots, settings: Settings, players: Players, work
     for street in range(4):
         scene.space.known[r[ACTOR], street] = -1
     clear(tree)
-    _new_node(np.int64(NO_NODE), 0, 0, terms, settings, players, r[ACTOR], scene, tree)
+    _new_node(np.int64(NO_NODE), 0, 0, r, terms, settings, players, scene, tree)
     if settings.reads_prior and not np.isnan(roots.of_moves[i, CALL]):
         _set_prior(roots.of_moves[i], players, scene.legal, tree.prior[0])
 
@@ -176,12 +191,17 @@ def _go_on(
     """Make so many further iterations."""
     tree = work[0]
     scale = _first_scale(r, terms)
+    spread = scale
     done = np.int64(tree.count[0])
     for i in range(done, done + count):
-        if settings.scale == _BY_SPREAD and i >= _RESCALED and i % _RESCALED == 0:
-            scale = _spread(scale, tree)
-        unit_of = scale if settings.scale < 2 else 1.0
-        _iterate(r, terms, settings, players, state, i, unit_of, work)
+        if i >= _RESCALED and i % _RESCALED == 0:
+            spread = _spread(spread, tree)
+        scales = (scale, spread)
+        if settings.scale == _BY_SPREAD:
+            scales = (spread, spread)
+        elif settings.scale != _BY_POT:
+            scales = (1.0, spread)
+        _iterate(r, terms, settings, players, state, i, scales, work)
 
 
 @njit(inline="always")
@@ -212,20 +232,29 @@ def _iterate(
     players: Players,
     state: Any,
     number: Any,
-    scale: Any,
+    scales: Any,
     work: Any,
 ) -> None:
+    """One iteration; `scales` are the unit of rewards, and their spread at the root."""
     tree, belief, scene = work
     r, own, path = scene.row, root[ACTOR], scene.path
     copy_table(root, r)
-    move = _own_move(0, settings, players, scale, key(state, number, 1, 0), tree, scene)
+    start = key(state, number, 1, 0)
+    if settings.even:
+        move = _even_move(scales[1], tree)
+    else:
+        move = _own_move(0, settings, players, scales[0], start, tree, scene)
     deal = np.int64(tree.visits[0, move]) if settings.common else number
     state = deal_hidden(r, own, belief, scene, key(state, deal, 0, 0))
     length, node, street, fresh = 0, np.int64(0), r[STREET], False
     while True:
-        move = play_drawn(r, terms, players.sizes, move)
         path[0, length], path[1, length] = node, move
         length += 1
+        if move == FOLD and r[ACTOR] == own and settings.knows:
+            _back_up(tree.fold[node], root, settings, players, length, terms, work)
+            return
+        move = play_drawn(r, terms, players.sizes, move)
+        path[1, length - 1] = move
         if r[ACTOR] < 0 or fresh:
             break
         code = np.int64(0)
@@ -235,16 +264,16 @@ def _iterate(
             street = r[STREET]
         child = child_of(node, move, code, tree)
         if child == NO_NODE:
-            child = _new_node(node, move, code, terms, settings, players, own, scene, tree)
+            child = _new_node(node, move, code, root, terms, settings, players, scene, tree)
             if child == NO_NODE or not settings.expand_all:
                 break
             fresh = True
         node = child
         state = step(state)
         if r[ACTOR] == own:
-            move = _own_move(node, settings, players, scale, state, tree, scene)
+            move = _own_move(node, settings, players, scales[0], state, tree, scene)
         else:
-            move = _their_move(node, terms, settings, players, scale, state, tree, scene)
+            move = _their_move(node, terms, settings, players, scales[0], state, tree, scene)
     _finish(root, terms, settings, players, state, length, work)
 
 
@@ -266,7 +295,7 @@ def _finish(
             settle(other, terms)
         else:
             _play_out(other, terms, own, settings, players, scene, state)
-    _back_up(root, terms, settings, players, length, work)
+    _back_up(_reward(r, root, own, terms), root, settings, players, length, terms, work)
 
 
 @njit(allocates=False)
@@ -274,9 +303,8 @@ def _play_out(
     r: Any, terms: Any, own: Any, settings: Settings, players: Players, scene: Scene, state: Any
 ) -> Any:
     if settings.playout == BY_MODEL:
-        caller = own if settings.own_calls else np.int64(-1)
-        reads, models = settings.reads_hands, players.models
-        return play_by_model(r, terms, players.sizes, caller, reads, models, scene, state)
+        how, reads = settings.own, settings.reads_hands
+        return play_by_model(r, terms, players, own, how, reads, scene, state)
     show_down(r, terms, settings.playout == DEBTORS_LEAVE)
     return state
 
@@ -289,11 +317,17 @@ def _reward(r: Any, root: Any, seat: Any, terms: Any) -> Any:
 
 @njit(inline="always")
 def _back_up(
-    root: Any, terms: Any, settings: Settings, players: Players, length: Any, work: Any
+    reward: Any,
+    root: Any,
+    settings: Settings,
+    players: Players,
+    length: Any,
+    terms: Any,
+    work: Any,
 ) -> None:
+    """Add our reward to the moves on the path."""
     tree, _belief, scene = work
     own, path = root[ACTOR], scene.path
-    reward = _reward(scene.row, root, own, terms)
     change = reward
     for at in range(length - 1, -1, -1):
         node, move = path[0, at], path[1, at]
@@ -307,23 +341,25 @@ def _back_up(
                 theirs = _reward(scene.other, root, tree.actor[node], terms)
                 tree.theirs[node, move] += theirs
         elif not settings.plain:
-            worth = tree.count[node] * _value_of(node, players, tree, scene)
+            worth = tree.count[node] * _value_of(node, settings.knows, players, tree, scene)
             change = worth - tree.worth[node]
             tree.worth[node] = worth
 
 
 @njit(allocates=False)
-def _value_of(node: Any, players: Players, tree: Tree, scene: Scene) -> Any:
+def _value_of(node: Any, knows: Any, players: Players, tree: Tree, scene: Scene) -> Any:
     """The value of an own node by the back-up rule; the mean, and a fault, if it gives none."""
-    values, errors, visits = scene.values, scene.errors, tree.visits[node]
+    values, errors, visits = scene.values, scene.errors, scene.visits
     total = 0.0
     for move in range(len(values)):
-        n = visits[move]
-        values[move], errors[move] = 0.0, 0.0
+        n = tree.visits[node, move]
+        values[move], errors[move], visits[move] = 0.0, 0.0, n
         if n > 0.0:
             total += tree.total[node, move]
             values[move] = tree.total[node, move] / n
             errors[move] = np.sqrt(variance_of(node, move, tree) / n)
+    if knows and tree.legal[node] & 1:
+        values[FOLD], errors[FOLD], visits[FOLD] = tree.fold[node], 0.0, max(1.0, visits[FOLD])
     found = players.backup(visits, values, errors)
     if not np.isfinite(found):
         scene.faults[WRONG_RULE] += 1
@@ -358,19 +394,27 @@ def _own_move(
     tree: Tree,
     scene: Scene,
 ) -> Any:
-    """Our move at a node: random for the first visits, then that of the highest score."""
+    """Our move at a node: random or by the model for the first visits, then that of the highest
+    score."""
     legal, all_visits = tree.legal[node], tree.count[node]
     if all_visits < settings.random_visits:
         return _random_legal(legal, state)
+    if all_visits < settings.model_visits:
+        return sample_move(tree.prior[node], unit(state))
     moves, best, chosen = tree.visits.shape[1], -np.inf, -1
     mean = 0.0
     for move in range(moves):
         mean += tree.total[node, move]
     mean /= max(1.0, all_visits)
+    wrong = False
     first = below(state, moves)  # so that equal scores are tried in random order
     for turn in range(moves):
         move = turn + first if turn + first < moves else turn + first - moves
         if not legal >> move & 1:
+            continue
+        if move == FOLD and settings.knows:
+            if tree.fold[node] / scale > best:
+                best, chosen = tree.fold[node] / scale, FOLD
             continue
         visits = tree.visits[node, move]
         value, variance = mean, 0.0
@@ -385,12 +429,36 @@ def _own_move(
             tree.prior[node, move],
             settings.c,
         )
+        wrong = wrong or np.isnan(score)
         if score > best:
             best, chosen = score, move
-    if chosen < 0:
+    if wrong or chosen < 0:
         scene.faults[WRONG_RULE] += 1
         return _random_legal(legal, state)
     return chosen
+
+
+@njit(allocates=False)
+def _even_move(spread: Any, tree: Tree) -> Any:
+    """The least tried move of the root that may still be the best."""
+    moves, legal = tree.visits.shape[1], tree.legal[0]
+    bound = 0.0 if legal & 1 else -np.inf  # what the best move is worth at least; a fold 0
+    chosen, fewest, highest, hope = np.int64(CALL), np.inf, -np.inf, np.int64(CALL)
+    for move in range(CALL, moves):
+        if legal >> move & 1 and tree.visits[0, move] >= _LEAST_VISITS:
+            visits = tree.visits[0, move]
+            bound = max(bound, tree.total[0, move] / visits - _DOUBT * spread / np.sqrt(visits))
+    for move in range(CALL, moves):
+        if not legal >> move & 1:
+            continue
+        visits, most = tree.visits[0, move], np.inf
+        if visits >= _LEAST_VISITS:
+            most = tree.total[0, move] / visits + _DOUBT * spread / np.sqrt(visits)
+        if most > highest:
+            highest, hope = most, np.int64(move)
+        if most >= bound and visits < fewest:
+            chosen, fewest = np.int64(move), visits
+    return chosen if fewest < np.inf else hope
 
 
 @njit(inline="always")
@@ -434,15 +502,16 @@ def _new_node(
     parent: Any,
     move: Any,
     code: Any,
+    root: Any,
     terms: Any,
     settings: Settings,
     players: Players,
-    own: Any,
     scene: Scene,
     tree: Tree,
 ) -> Any:
-    """Add a node for the turn at the table of the scene, with its legal moves and our prior."""
-    r = scene.row
+    """Add a node for the turn at the table of the scene, with its legal moves, what a fold wins,
+    and our prior."""
+    r, own = scene.row, root[ACTOR]
     node = add_node(parent, move, code, r[ACTOR], tree)
     mine = r[ACTOR] == own
     if node == NO_NODE or not (mine or settings.trust < 1.0):
@@ -453,7 +522,9 @@ def _new_node(
     legal_moves(r, terms, players.sizes, legal)
     for m in range(len(legal)):
         tree.legal[node] |= np.int64(legal[m]) << m
-    if mine and settings.reads_prior:
+    if mine:
+        tree.fold[node] = (root[PAID + own] - r[PAID + own]) / terms[BIG_BLIND]
+    if mine and (settings.reads_prior or settings.model_visits > 0):
         strength = strength_of_actor(r, settings.reads_hands, scene)
         chances_at(r, terms, strength, 0, players.models, scene)
         _set_prior(scene.space.chances, players, legal, tree.prior[node])

@@ -7,7 +7,7 @@ import math
 from cbr_mcts.rules import selection_rule
 
 
-@selection_rule("ucb1", c=2.0)
+@selection_rule("ucb1", c=1.0)
 def ucb1(
     value: float, variance: float, visits: float, all_visits: float, prior: float, c: float
 ) -> float:

@@ -14,7 +14,7 @@ from cbr.jit import njit
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
 from cbr_holdem.situation import raised_to
-from cbr_holdem.strength import hand_number
+from cbr_holdem.strength import hand_number, hand_ranks
 from cbr_holdem.table import (
     ACTOR,
     BOARD,
@@ -27,15 +27,20 @@ from cbr_holdem.table import (
     LIMIT,
     MOST_SEATS,
     MOVES,
+    PLAYERS,
     RAISE,
+    RAISES,
     SEATS,
     STREET,
     WIDTH,
     act,
+    pot_of,
     raise_limits,
     to_call,
 )
 from cbr_opponents import (
+    CONTEXTS,
+    PRICE_CLASSES,
     BoardHands,
     Workspace,
     actor_strength,
@@ -47,13 +52,26 @@ from cbr_opponents import (
 
 COUNT = len(HANDS)
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
+#: Equal parts of a range, for quick draws from it.
+PARTS_OF_RANGE = 256
 #: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
+#: Cells in which a player's moves are corrected: a street and the price of a call.
+CELLS, KINDS = 4 * PRICE_CLASSES, RAISE + 1
+_PLACES = CONTEXTS // PRICE_CLASSES
 #: How a hand is played out from a leaf: as `PLAYOUTS` says.
 PLAYOUTS = ("model", "call", "leave")
 BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
 #: How our own seat acts there.
-SELVES = ("model", "call")
+SELVES = ("model", "call", "odds")
+OWN_CALLS, OWN_ODDS = 1, 2
+#: What a hand before the flop is worth against any other, by the share of hands that it is better
+#: than: about 0.34 for the worst hand, 0.5 in the middle and 0.85 for aces.
+_BETTER = np.cumsum(np.bincount(hand_ranks().max() - hand_ranks())) / COUNT
+_EQUITY = 0.34 + 0.26 * _BETTER + 0.25 * _BETTER**6
+#: For the seat that plays by pot odds: chances from which it bets, and raises; and what each raise
+#: that it faces takes from its hand, as one more opponent would.
+_BETS, _RAISES, _PER_RAISE = 0.5, 0.62, 0.7
 # What went wrong, counted in `Scene.faults`.
 WRONG_CHANCES, WRONG_RANGE, WRONG_RULE = range(3)
 FAULTS = 3
@@ -61,10 +79,12 @@ FAULTS = 3
 
 class Belief(NamedTuple):
     """What is believed of hidden cards, for M models: cumulative sums of the weights of hands by
-    model and seat, `sums` [M, 10, 1326], and of the chances of models by seat, `models` [10, M].
-    `hands` are all hands on the board of the root, `street` [1] its street."""
+    model and seat, `sums` [M, 10, 1326], with a `guide` [M, 10, PARTS_OF_RANGE + 1] to where each
+    of equal parts begins, and of the chances of models by seat, `models` [10, M]. `hands` are all
+    hands on the board of the root, `street` [1] its street."""
 
     sums: Any
+    guide: Any
     models: Any
     hands: BoardHands
     street: Any
@@ -74,14 +94,16 @@ class Scene(NamedTuple):
     """Arrays of a search that are used again for each iteration.
 
     The table `row` [WIDTH] and the one with other cards of our own, `other`; the model drawn for
-    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players; `space` of the
-    models; `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults`
-    [FAULTS]; working space `legal`, `values` and `errors` [moves]."""
+    each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players, and the `factors`
+    [M, 10, CELLS, KINDS] that correct their chances (see `learning`); `space` of the models;
+    `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults` [FAULTS];
+    working space `legal`, `values`, `errors` and `visits` [moves]."""
 
     row: Any
     other: Any
     which: Any
     profiles: Any
+    factors: Any
     space: Workspace
     taken: Any
     path: Any
@@ -89,12 +111,14 @@ class Scene(NamedTuple):
     legal: Any
     values: Any
     errors: Any
+    visits: Any
 
 
 def new_belief(models: int) -> Belief:
     """Arrays for beliefs."""
     return Belief(
         np.zeros((models, MOST_SEATS, COUNT)),
+        np.zeros((models, MOST_SEATS, PARTS_OF_RANGE + 1), np.int64),
         np.ones((MOST_SEATS, models)),
         board_hands(),
         np.zeros(1, np.int64),
@@ -108,11 +132,13 @@ def new_scene(profiles: Any, space: Any, moves: int) -> Scene:
         np.zeros(WIDTH, np.int64),
         np.zeros(MOST_SEATS, np.int64),
         profiles,
+        np.ones((len(profiles), MOST_SEATS, CELLS, KINDS)),
         space,
         np.zeros(DECK + 1, np.bool_),
         np.zeros((2, 256), np.int64),
         np.zeros(FAULTS, np.int64),
         np.zeros(moves, np.bool_),
+        np.zeros(moves),
         np.zeros(moves),
         np.zeros(moves),
     )
@@ -126,10 +152,22 @@ def copy_table(r: Any, to: Any) -> None:
 
 
 @njit(allocates=False)
-def _draw(sums: Any, uniform: Any) -> Any:
+def fill_guide(sums: Any, guide: Any) -> None:
+    """Fill the guide of cumulative sums [1326]."""
+    h = 0
+    for part in range(PARTS_OF_RANGE):
+        wanted = part / PARTS_OF_RANGE * sums[COUNT - 1]
+        while h < COUNT - 1 and sums[h] <= wanted:
+            h += 1
+        guide[part] = h
+    guide[PARTS_OF_RANGE] = COUNT - 1
+
+
+@njit(allocates=False)
+def _draw(sums: Any, guide: Any, uniform: Any) -> Any:
     """The place that a uniform number draws by cumulative sums."""
-    wanted = uniform * sums[len(sums) - 1]
-    low, high = 0, len(sums) - 1
+    wanted, part = uniform * sums[COUNT - 1], np.int64(uniform * PARTS_OF_RANGE)
+    low, high = guide[part], guide[part + 1]
     while low < high:
         middle = (low + high) >> 1
         if sums[middle] > wanted:
@@ -139,14 +177,23 @@ def _draw(sums: Any, uniform: Any) -> Any:
     return low
 
 
+@njit(inline="always")
+def _draw_model(sums: Any, uniform: Any) -> Any:
+    """The model that a uniform number draws by cumulative sums [M]."""
+    model, wanted = 0, uniform * sums[len(sums) - 1]
+    while model < len(sums) - 1 and sums[model] <= wanted:
+        model += 1
+    return model
+
+
 @njit(allocates=False)
-def _deal_hand(r: Any, seat: Any, sums: Any, state: Any, taken: Any) -> Any:
+def _deal_hand(r: Any, seat: Any, sums: Any, guide: Any, state: Any, taken: Any) -> Any:
     """Draw a hand of free cards for a seat by cumulative sums [1326]; returns the random state."""
     one: Any = np.int64(DECK)
     two: Any = np.int64(DECK)
     for _ in range(_TRIES if sums[COUNT - 1] > 0.0 else 0):
         state = step(state)
-        h = _draw(sums, unit(state))
+        h = _draw(sums, guide, unit(state))
         one, two = _ONE[h], _TWO[h]
         if not taken[one] and not taken[two]:
             break
@@ -175,24 +222,31 @@ def deal_hidden(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> A
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
     for place in range(shown):
         taken[r[BOARD + place]] = True
-    # Cards drawn first restrict those drawn later, so the seat that begins is random.
+    # Cards drawn first restrict those drawn later, so the seat that begins is random; and with
+    # several opponents each hand is drawn once more, given the others (a step of Gibbs sampling).
     state = step(state)
-    seat = below(state, n) if n > 2 else 0
-    for _ in range(n):
-        seat = seat + 1 if seat + 1 < n else 0
-        for later in range(4):
-            known[seat, later] = -1
+    first = below(state, n) if n > 2 else np.int64(0)
+    several = n > 2 and r[PLAYERS] > 2
+    for turn in range(2 * n if several else n):
+        seat = (first + turn) % n
+        if turn < n:
+            for later in range(4):
+                known[seat, later] = -1
         if r[FOLDED] >> seat & 1:
             continue
         if seat != own:
-            which[seat] = 0
-            if models > 1:
+            if turn >= n:
+                taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
+            elif models > 1:
                 state = step(state)
-                which[seat] = _draw(belief.models[seat], unit(state))
+                which[seat] = _draw_model(belief.models[seat], unit(state))
                 for column in range(scene.profiles.shape[2]):
                     value = scene.profiles[which[seat], seat, column]
                     scene.space.profiles[seat, column] = value
-            state = _deal_hand(r, seat, belief.sums[which[seat], seat], state, taken)
+            else:
+                which[seat] = 0
+            sums, guide = belief.sums[which[seat], seat], belief.guide[which[seat], seat]
+            state = _deal_hand(r, seat, sums, guide, state, taken)
         h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
         known[seat, street] = belief.hands.strength[h]
     for place in range(shown, 5):
@@ -212,7 +266,7 @@ def deal_own(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
     cards are dealt; returns the random state."""
     taken = scene.taken
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = False
-    state = _deal_hand(r, own, belief.sums[0, own], state, taken)
+    state = _deal_hand(r, own, belief.sums[0, own], belief.guide[0, own], state, taken)
     for street in range(4):
         scene.space.known[own, street] = -1
     return state
@@ -237,6 +291,30 @@ def chances_at(r: Any, terms: Any, strength: Any, which: Any, models: Any, scene
     if not (abs(total - 1.0) < 1e-6 and least >= 0.0):
         scene.faults[WRONG_CHANCES] += 1
         uniform_chances(r, chances)
+        return
+    correct(scene.factors[which, r[ACTOR]], scene.space)
+
+
+@njit(inline="always")
+def cell_of(space: Workspace) -> Any:
+    """The cell of the decision whose chances were computed last."""
+    return space.place[0] * PRICE_CLASSES + space.place[1] // _PLACES
+
+
+@njit(inline="always")
+def correct(factors: Any, space: Workspace) -> None:
+    """Multiply the chances of folds, calls and raises by the factors of their cell, and scale them
+    to add up to 1."""
+    chances, cell = space.chances, cell_of(space)
+    fold, call = chances[FOLD] * factors[cell, FOLD], chances[CALL] * factors[cell, CALL]
+    raised = 0.0
+    for move in range(RAISE, len(chances)):
+        raised += chances[move]
+    scale = 1.0 / (fold + call + raised * factors[cell, RAISE])
+    chances[FOLD], chances[CALL] = fold * scale, call * scale
+    scale *= factors[cell, RAISE]
+    for move in range(RAISE, len(chances)):
+        chances[move] *= scale
 
 
 @njit(inline="always")
@@ -276,24 +354,55 @@ def play_drawn(r: Any, terms: Any, sizes: Any, move: Any) -> Any:
     return observed
 
 
+@njit(allocates=False)
+def odds_move(r: Any, considered: Any, scene: Scene) -> Any:
+    """Our move by pot odds: our hand's chance to win against as many any hands as there are
+    opponents and raises, with its potential, against the price of a call. We raise by the middle
+    one of the sizes that we consider."""
+    strength = actor_strength(r, scene.space.known, scene.space.cards)
+    share, potential = (strength & 255) / 255.0, (strength >> 8) / 400.0
+    equity = _EQUITY[strength] if r[STREET] == 0 else share + (1.0 - share) * potential
+    call, against = to_call(r), float(r[PLAYERS] - 1)
+    if call > 0:
+        against += _PER_RAISE * r[RAISES]
+    chance = equity**against
+    if call > 0 and chance < call / (pot_of(r) + call):
+        return np.int64(FOLD)
+    if chance < (_RAISES if call > 0 else _BETS):
+        return np.int64(CALL)
+    sizes = 0
+    for move in range(RAISE, len(considered)):
+        sizes += considered[move]
+    left = sizes // 2
+    for move in range(RAISE, len(considered)):
+        if considered[move]:
+            if left == 0:
+                return np.int64(move)
+            left -= 1
+    return np.int64(CALL)
+
+
 @njit(inline="always")
 def play_by_model(
     r: Any,
     terms: Any,
-    sizes: Any,
-    caller: Any,
+    players: Any,
+    own: Any,
+    how: Any,
     reads_hands: Any,
-    models: Any,
     scene: Scene,
     state: Any,
 ) -> Any:
-    """Play a table to its end by the models; the seat `caller` (-1: none) checks and calls. Returns
-    the random state."""
+    """Play a table to its end by the models; the seat `own` as `how` says (a place in `SELVES`).
+    Returns the random state."""
+    sizes, models = players.sizes, players.models
     while r[ACTOR] >= 0:
         state = step(state)
         move = np.int64(CALL)
-        if r[ACTOR] != caller:
+        if how == 0 or r[ACTOR] != own:
             move = drawn_move(r, terms, reads_hands, models, scene, state)
+        elif how == OWN_ODDS:
+            move = odds_move(r, players.considered, scene)
         play_drawn(r, terms, sizes, move)
     return state
 

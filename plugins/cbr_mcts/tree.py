@@ -23,7 +23,8 @@ class Tree(NamedTuple):
     """A pool of nodes; the first `size` [1] count, and node 0 is the root.
 
     Of each node: `parent`, `move` and `code` that lead to it, the seat to act `actor`, a bit for
-    each `legal` move, its `count` of visits, and `worth`, its count times its backed-up value, [n].
+    each `legal` move, its `count` of visits, `worth`, its count times its backed-up value, and what
+    we win by a `fold` there, [n].
     Of each move of a node [n, moves]: `visits`, the sums of rewards `reward` and of their squares
     `square`, the sum of what was backed up `total`, the acting opponent's own rewards `theirs`, and
     the `prior` chance. `slots` is a hash table of nodes.
@@ -37,6 +38,7 @@ class Tree(NamedTuple):
     legal: Any
     count: Any
     worth: Any
+    fold: Any
     visits: Any
     reward: Any
     square: Any
@@ -48,14 +50,14 @@ class Tree(NamedTuple):
 
 def bytes_of_node(moves: int) -> int:
     """Memory of one node, with its part of the hash table."""
-    return 5 * 8 + 2 * 8 + 6 * 8 * moves + 4 * 8
+    return 5 * 8 + 3 * 8 + 6 * 8 * moves + 4 * 8
 
 
 def new_tree(nodes: int, moves: int) -> Tree:
     """An empty tree with room for so many nodes."""
     slots = 1 << max(4, (2 * nodes - 1).bit_length())
     whole: list[Any] = [np.empty(nodes, np.int64) for _ in range(5)]
-    numbers: list[Any] = [np.empty(nodes) for _ in range(2)]
+    numbers: list[Any] = [np.empty(nodes) for _ in range(3)]
     per_move: list[Any] = [np.empty((nodes, moves)) for _ in range(6)]
     size, found = np.zeros(1, np.int64), np.full(slots, NO_NODE, np.int32)
     return Tree._make([size, *whole, *numbers, *per_move, found])
@@ -96,7 +98,7 @@ def add_node(parent: Any, move: Any, code: Any, actor: Any, tree: Tree) -> Any:
     tree.size[0] = node + 1
     tree.parent[node], tree.move[node], tree.code[node] = parent, move, code
     tree.actor[node], tree.legal[node] = actor, 0
-    tree.count[node] = tree.worth[node] = 0.0
+    tree.count[node] = tree.worth[node] = tree.fold[node] = 0.0
     for m in range(tree.visits.shape[1]):
         tree.visits[node, m] = tree.reward[node, m] = tree.square[node, m] = 0.0
         tree.total[node, m] = tree.theirs[node, m] = tree.prior[node, m] = 0.0

@@ -56,8 +56,9 @@ _POTENTIALS = np.array([0.08, 0.18])
 _POTENTIAL_STEPS = 400.0
 #: Weight of a squared step in potential, relative to one in strength, in `class_kernel`.
 _POTENTIAL_DISTANCE = 4.0
-#: Lower bounds of the price classes in no-limit: big blinds before the flop, pots afterwards.
-_PRICES = np.array([[1.01, 4.5, 12.0, 30.0], [0.3, 0.6, 0.9, 1.3]])
+#: Lower bounds of the price classes in no-limit: big blinds before the flop; afterwards shares of
+#: the pot with the bet in it, which are bets of 0.4, 0.85, 1.5 and 3.5 pots.
+_PRICES = np.array([[1.01, 4.5, 12.0, 30.0], [0.285, 0.46, 0.6, 0.78]])
 
 #: Raise sizes as shares of the pot, infinity for all-in. Limit has one size, the least legal raise.
 RAISE_SIZES = {"limit": np.zeros(1), "nolimit": np.array(SHARES)}

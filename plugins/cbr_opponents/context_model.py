@@ -15,7 +15,9 @@ Their mean, shrunk in the same way, is the strength to expect of an opponent who
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,18 +31,13 @@ from cbr_holdem.table import (
     BOARD_CARDS,
     FOLDED,
     HISTORY,
-    HOLE,
     MOST_SEATS,
     MOVES,
-    PAID,
-    POST,
     RAISE,
     SEATS,
-    STACK,
     STREET,
     Game,
     act,
-    deal_posted,
     unpacked,
 )
 from cbr_opponents.abstraction import (
@@ -62,6 +59,7 @@ from cbr_opponents.decision_features import (
     FEATURES,
     decision_features,
 )
+from cbr_opponents.logged_hands import begin_again
 from cbr_opponents.opponent_model import OpponentModel
 from cbr_opponents.player_models import Chances
 
@@ -101,14 +99,19 @@ class ContextModel:
     """A context-action table as a player model. `hands` are the chances by hand of the coarser
     contexts of the abstraction; the table multiplies them as it does the chances without cards.
     Where the table is no finer than the abstraction, `hands` is the whole model, and its array
-    form."""
+    form. Else `approximated` makes one that is near it."""
 
     table: ContextTable
     hands: OpponentModel
+    approximated: Callable[[], OpponentModel]
 
     @property
-    def arrays(self) -> OpponentModel | None:
-        return self.hands if self.table.level <= ABSTRACTION else None
+    def exact(self) -> bool:
+        return self.table.level <= ABSTRACTION
+
+    @cached_property
+    def arrays(self) -> OpponentModel:
+        return self.hands if self.exact else self.approximated()
 
     def chances(self, tables: Ints, game: Game, hands: Ints) -> Chances:
         out = np.zeros((len(tables), self.table.shares.shape[1]))
@@ -197,14 +200,10 @@ def _by_hand(cell: Any, average: Any, chances: Any) -> None:
 def _expected(tables: Any, terms: Any, table: Any, out: Any) -> None:
     r = np.empty_like(tables[0]) if len(tables) else np.empty(0, np.int64)
     features = np.zeros(FEATURES, np.uint8)
-    nothing = np.zeros(MOST_SEATS, np.int64)
     for i in range(len(tables)):
         end, strength, support = tables[i], out.strength[i], out.support[i]
         seats = end[SEATS]
-        stacks = end[STACK : STACK + MOST_SEATS] + end[PAID : PAID + MOST_SEATS]
-        deal_posted(r, terms, seats, stacks, end[POST:], nothing, end[HOLE:])
-        for place in range(5):
-            r[BOARD + place] = end[BOARD + place]
+        begin_again(r, end, terms)
         strength[:seats] = 0.5
         for m in range(end[MOVES]):
             _street, seat, kind, amount = unpacked(end[HISTORY + m])

@@ -1,8 +1,9 @@
 """Move frequencies: the chance of each move in each cell of the grid, smoothed from counts.
 
 A log has few decisions for most cells, so each estimate is shrunk towards a coarser one: from the
-cell to its neighbour classes, and from these to all contexts with the same price. The coarsest
-estimate assumes that bad hands fold and good ones raise. Where the cards of players who fold are
+cell to its neighbour classes, from these to all contexts with the same price, and from these to all
+decisions of the street with, or without, a bet to call. The coarsest estimate assumes that bad
+hands fold and good ones raise. Where the cards of players who fold are
 not known, folds are spread over the hands so that their total agrees with the folds in the log.
 """
 
@@ -24,6 +25,8 @@ from cbr_opponents.abstraction import (
 #: Weight of the coarser estimate in decisions; larger for the finest cell, whose own decisions are
 #: part of the coarser counts. Chosen by held-out likelihood on logs of 30 to 9,000 hands.
 _PRIOR, _PRIOR_CELL = 10.0, 30.0
+#: The same for the shares of moves at a price, and on a street: one decision for each kind of move.
+_PRIOR_PRICE = 3.0
 #: Kernel widths: a wide one first, then a narrow one for cells with enough decisions.
 _WIDTHS = (0.9, 0.5)
 #: Slopes of the logistic curves by which chances fall with the share of better hands: of calls and
@@ -49,7 +52,7 @@ def smoothed_frequencies(known: Ints, totals: Ints) -> Floats:
     """
     by_price = known.astype(np.float64).reshape(4, PRICE_CLASSES, -1, CLASSES, known.shape[-1])
     in_all = by_price.sum(axis=2, keepdims=True)
-    chances = _by_strength(_shares(in_all.sum(axis=(2, 3)) + 1.0))[:, :, None]
+    chances = _by_strength(price_shares(in_all.sum(axis=(2, 3))))[:, :, None]
     for counts in (in_all, by_price):
         for width in _WIDTHS:
             kernel = np.stack([class_kernel(street, width) for street in range(4)])[:, None, None]
@@ -61,6 +64,33 @@ def smoothed_frequencies(known: Ints, totals: Ints) -> Floats:
     chances[:, free, :, CALL] += chances[:, free, :, FOLD]
     chances[:, free, :, FOLD] = 0.0
     return chances
+
+
+def price_shares(counts: Floats) -> Floats:
+    """Shares of moves [4, PRICE_CLASSES, moves] from their counts at each price, shrunk towards
+    those of the street."""
+    return _shares(counts + _PRIOR_PRICE * street_shares(counts, _PRIOR_PRICE))
+
+
+def street_shares(counts: Floats, weight: float) -> Floats:
+    """Shares of moves [4, PRICE_CLASSES, moves] among all decisions of the street with, or all
+    without, a bet to call. Before any are counted, folds, calls and raises are equally likely, and
+    so are the sizes of raises; this counts as `weight` decisions."""
+    moves = counts.shape[-1]
+    even = np.full((1, counts.shape[1], moves), 1.0 / (3.0 * (moves - RAISE)))
+    even[..., :RAISE] = 1.0 / 3.0
+    even[:, 0, CALL] += even[:, 0, FOLD]
+    summed = of_street(counts)
+    # A fold where a check is free is a slip of a log, not a move to expect.
+    even[:, 0, FOLD] = summed[:, 0, FOLD] = 0.0
+    return _shares(summed + weight * even)
+
+
+def of_street(counts: Floats) -> Floats:
+    """Counts [4, PRICE_CLASSES, ..] summed over all prices above 0, for each of them."""
+    summed = np.empty_like(counts)
+    summed[:, :1], summed[:, 1:] = counts[:, :1], counts[:, 1:].sum(axis=1, keepdims=True)
+    return summed
 
 
 def _with_hidden_folds(chances: Floats, known: Ints, totals: Floats) -> Floats:

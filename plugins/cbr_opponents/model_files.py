@@ -42,7 +42,10 @@ from cbr_opponents.tree_bits import MOST_TREES
 
 FORMAT = "cbr player model"
 #: To be raised when a feature or a count gets another meaning and none of `WIDTHS` changes.
-VERSION = 3
+VERSION = 4
+#: Files of version 3 are read too. In these, prices after the flop in no-limit had other classes:
+#: for each class of today the one that it lay in.
+_OLD, _OLD_PRICES = 3, [0, 1, 2, 2, 3, 3]
 #: The widths of what the arrays refer to; a file with others is of another version.
 WIDTHS = {
     "contexts": CONTEXTS,
@@ -75,6 +78,13 @@ def save_model(
 ) -> None:
     """Write a model file, complete or not at all."""
     verify_model_name(path)
+    parts = model_parts(arrays, betting, usual)
+    with whole_file(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **parts)
+
+
+def model_parts(arrays: OpponentModel, betting: str, usual: Floats | None = None) -> dict[str, Any]:
+    """What a model file consists of, by name: other files may contain a model as these."""
     parts = _flat(arrays)
     if usual is not None:
         parts["usual"] = np.ascontiguousarray(usual, np.float64)
@@ -86,8 +96,7 @@ def save_model(
         "betting": np.array(betting),
         **{f"width.{name}": np.array(width) for name, width in WIDTHS.items()},
     }
-    with whole_file(path) as part, part.open("wb") as file:
-        np.savez_compressed(file, **(stamp | parts))
+    return stamp | parts
 
 
 def verify_model_name(path: Path) -> None:
@@ -106,10 +115,16 @@ def read_model(path: Path) -> SavedModel:
         raise BadValue(f"cannot read {path}: {error.strerror or error}") from None
     except Damaged as error:
         raise BadValue(f"{path} is no model file, or damaged: {error}") from None
+    return model_of_parts(parts, path)
+
+
+def model_of_parts(parts: Mapping[str, NDArray[Any]], path: Path) -> SavedModel:
+    """The model of `model_parts` that were read from a file, checked."""
     if _scalar(parts, "format", "U") != FORMAT:
         raise BadValue(f"{path} is no model file; `cbr predict --save` makes one")
     widths = {name: _scalar(parts, f"width.{name}", "i") for name in WIDTHS}
-    if _scalar(parts, "version", "i") != VERSION or widths != WIDTHS:
+    version = _scalar(parts, "version", "i")
+    if version not in (_OLD, VERSION) or widths != WIDTHS:
         raise BadValue(
             f"{path} is a model of another version of this program; fit it again with "
             "`cbr predict --save`"
@@ -119,6 +134,9 @@ def read_model(path: Path) -> SavedModel:
     found = {name: part for name, part in parts.items() if name not in known}
     if reason := _fault(found, betting):
         raise BadValue(f"{path} is damaged: {reason}; fit the model again")
+    if version == _OLD and betting == "nolimit":
+        for name in ("grid", "average", "support"):
+            _renumber_prices(found[name])
     return SavedModel(_joined(found), betting, found.get("usual"))
 
 
@@ -157,6 +175,12 @@ def _joined(parts: Mapping[str, NDArray[Any]]) -> OpponentModel:
         fields[name] = float(fields[name])
     quick = quick_trees(fields["feature"], fields["cut"], fields["leaf"], fields["trees"], sizes)
     return OpponentModel(sizes=sizes, quick=quick, **fields)
+
+
+def _renumber_prices(part: NDArray[Any]) -> None:
+    """Give chances or supports [4, CONTEXTS, ..] of version 3 the price classes of today."""
+    by_price = part.reshape(4, PRICE_CLASSES, -1)
+    by_price[1:] = by_price[1:, _OLD_PRICES]
 
 
 def _scalar(parts: Mapping[str, NDArray[Any]], name: str, kind: str) -> Any:

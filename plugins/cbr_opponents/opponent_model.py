@@ -244,7 +244,9 @@ def workspace(model: OpponentModel) -> Any:
     """A `Workspace` for a model, with strangers in all seats."""
     known, cards = strength_space()
     profiles = np.empty((MOST_SEATS, PROFILE), np.uint8)
-    profiles[:] = model.stranger
+    for seat in range(MOST_SEATS):
+        for column in range(PROFILE):  # a slice would bring in numba's messages of shapes
+            profiles[seat, column] = model.stranger[column]
     moves = model.grid.shape[3]
     return Workspace(
         known,

@@ -53,7 +53,8 @@ class Chances(NamedTuple):
 class PlayerModel(Protocol):
     """A model of a player, or of the players of a log.
 
-    `arrays` is its array form, or None if it has none.
+    `arrays` is its array form, or None if it has none. A model whose array form is only near it
+    says so by an attribute `exact` that is false.
     """
 
     @property
@@ -153,7 +154,7 @@ def legal_at(tables: Ints, game: Game) -> NDArray[np.bool_]:
     """Which moves of the abstraction are legal and differ from one another, [n, moves]."""
     sizes = RAISE_SIZES[game.betting]
     legal = np.ones((len(tables), RAISE + len(sizes)), np.bool_)
-    _legal(tables, game.terms, sizes, legal)
+    _legal(np.ascontiguousarray(tables), game.terms, sizes, legal)
     return legal
 
 

@@ -25,16 +25,13 @@ from cbr_holdem.table import (
     HOLE,
     MOST_SEATS,
     MOVES,
-    PAID,
-    POST,
     SEATS,
-    STACK,
     STREET,
     act,
-    deal_posted,
     unpacked,
 )
 from cbr_opponents.abstraction import as_packed, move_of, packed_strength
+from cbr_opponents.logged_hands import begin_again
 from cbr_opponents.opponent_model import (
     OpponentModel,
     Workspace,
@@ -195,13 +192,11 @@ def ranges_of(tables: Ints, terms: Ints, model: OpponentModel) -> Floats:
 def _ranges(tables: Any, terms: Any, model: Any, out: Any) -> None:
     space, hands = workspace(model), board_hands()
     r, board = tables[0].copy(), np.empty(5, np.uint8)
-    nothing = np.zeros(MOST_SEATS, np.int64)
     moves = model.grid.shape[3]
     for i in range(len(tables)):
         end, weights = tables[i], out[i]
         seats = end[SEATS]
-        stacks = end[STACK : STACK + MOST_SEATS] + end[PAID : PAID + MOST_SEATS]
-        deal_posted(r, terms[i], seats, stacks, end[POST:], nothing, end[HOLE:])
+        begin_again(r, end, terms[i])
         weights[:seats] = 1.0
         street = -1
         for m in range(end[MOVES] + 1):

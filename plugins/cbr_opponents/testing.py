@@ -62,7 +62,7 @@ def _tables(game: Game, seats: int, seed: int) -> Ints:
     hands = [hand.text for hand in random_hands(_TABLES, seats, game, seed=seed + 1)]
     tables = replay_decisions(hands)[0].tables
     assert tables is not None
-    return tables[:: max(1, len(tables) // _TABLES)]
+    return tables[:: max(1, len(tables) // _TABLES)].copy()
 
 
 def _some_hands(tables: Ints, seed: int) -> Ints:

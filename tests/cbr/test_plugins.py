@@ -41,6 +41,7 @@ def test_our_own_rooms_come_through_the_entry_points() -> None:
         ("bots", "cbr-engine", "ok"),
         ("casper", "cbr-engine", "ok"),
         ("holdem", "cbr-engine", "ok"),
+        ("kmodels", "cbr-engine", "ok"),
         ("logs", "cbr-engine", "ok"),
         ("mcts", "cbr-engine", "ok"),
         ("opponents", "cbr-engine", "ok"),

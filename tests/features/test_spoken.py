@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cbr as engine
 from cbr import Casebase, retrieve, reuse
 from cbr.case import Value
 from cbr.errors import BadValue
@@ -176,3 +177,37 @@ class TestQuery:
         answer = cbr("query", flops, "--record", 25, "--json")  # a check where there was a bet
         assert answer.json["decision"]["solution"] == "k"
         assert answer.json["allowed"] == ["f", "k", "c", "r"]
+
+
+class TestAmountsOfNoLimit:
+    """Features of no-limit are shares, so amounts may be told in chips or in big blinds."""
+
+    CARDS = "hole=AhKs,board=Kh7d2c,players=3"
+
+    def test_shares_follow_from_amounts(self) -> None:
+        found = told("holdem-nolimit/flop", to_call=50, pot=150, stack=1000, committed=30)
+        assert found["pot_odds"] == pytest.approx(50 / 200)
+        assert found["call_share"] == pytest.approx(50 / 1000)
+        assert found["pot_share"] == pytest.approx(150 / 1150)
+        assert found["committed_share"] == pytest.approx(30 / 150)
+        assert not found.keys() & {"stack", "effective", "to_call", "pot", "committed"}
+        in_blinds = told("holdem-nolimit/flop", to_call=0.5, pot=1.5, stack=10, committed=0.3)
+        assert in_blinds == pytest.approx(found)
+        assert told("holdem-nolimit/flop", to_call=2000, pot=9, stack=700)["call_share"] == 1.0
+
+    def test_a_query_takes_them(self, cbr, tmp_path: Path) -> None:
+        kind = TYPES["holdem-nolimit/flop"]
+        columns: dict[str, list] = {
+            f.name: [0.5 if f.is_number else "x"] * 2 for f in kind.features
+        }
+        with Casebase.create(tmp_path / "flops.db", [kind]) as base, base.transaction():
+            base.add("flop", columns, ["c", "f"], [None] * 2, range(1, 3), [0] * 2)
+        words = ["query", tmp_path / "flops.db", "--json", "--case"]
+        answer = cbr(*words, f"{self.CARDS},to_call=50,pot=150,stack=1000").json
+        assert answer["target"]["call_share"] == pytest.approx(0.05)
+        assert "k" not in answer["allowed"]
+        wrong = cbr(*words, "hole=AhKs,board=Kh7d2c,stacks=1000")
+        assert (wrong.code, "did you mean 'stack'?" in wrong.err) == (2, True)
+        with engine.open(tmp_path / "flops.db") as base:
+            near = base.nearest({"to_call": 50, "pot": 150, "stack": 1000})
+        assert near.target["pot_odds"] == pytest.approx(0.25)

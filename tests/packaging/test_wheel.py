@@ -83,6 +83,7 @@ def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
         "cbr_bots",
         "cbr_casper",
         "cbr_holdem",
+        "cbr_kmodels",
         "cbr_logs",
         "cbr_mcts",
         "cbr_opponents",

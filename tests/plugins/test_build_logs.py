@@ -523,7 +523,10 @@ class TestOptions:
         assert [one.digest(s) for s in STREETS] == [two.digest(s) for s in STREETS]
 
     @pytest.mark.long
-    def test_nobody_answers_at_a_dask_address(self, tmp_path: Path, log: Path, cbr) -> None:
+    def test_nobody_answers_at_a_dask_address(
+        self, tmp_path: Path, log: Path, cbr, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cbr.workers._PATIENCE", 0.5)
         answer = cbr("build", log, "--out", tmp_path / "m.db", "--dask", "tcp://127.0.0.1:9")
         assert answer.code == 2
         assert "no Dask scheduler answers at tcp://127.0.0.1:9" in answer.err

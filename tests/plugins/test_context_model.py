@@ -116,7 +116,6 @@ class TestModel:
     def test_up_to_the_abstraction_it_has_an_array_form(self, limit: Path) -> None:
         observed = read(limit)
         played, terms, _ = tables_of(limit)
-        assert model_maker("context")(observed).arrays is None
         for levels in (1, 2, 3):
             model = model_maker(f"context?levels={levels}")(observed)
             assert model.arrays is not None
@@ -129,6 +128,17 @@ class TestModel:
                 np.testing.assert_allclose(one.support, two.support)
             ranges = ranges_of(some[-2:], terms[0], model.arrays)
             assert np.isfinite(ranges).all()
+
+    def test_finer_tables_have_an_array_form_near_them(self, limit: Path) -> None:
+        observed = read(limit)
+        played, terms, _ = tables_of(limit)
+        game, model = Game.of_terms(terms[0]), model_maker("context")(observed)
+        assert not model.exact
+        for hands in (np.full(len(observed), -1), np.arange(len(observed)) % 1326):
+            exact = model.chances(played.tables, game, hands).shares
+            near = ArrayModel(model.arrays).chances(played.tables, game, hands).shares
+            coarse = ArrayModel(model.hands).chances(played.tables, game, hands).shares
+            assert abs(near - exact).mean() < 0.5 * abs(coarse - exact).mean()
 
     def test_fine_contexts_tell_more_than_coarse_ones(self, limit: Path) -> None:
         with Casebase.open(limit) as base:

@@ -28,6 +28,20 @@ class TestFewDecisions:
         assert worst[FOLD] > best[FOLD] + 0.5
         assert best[RAISE] > worst[RAISE] + 0.5
 
+    @pytest.mark.parametrize("moves", [3, 13])
+    def test_sizes_share_the_chance_of_a_raise(self, moves: int) -> None:
+        chances = smoothed_frequencies(*counts(moves))[:, FACING]
+        kinds = [chances[..., FOLD], chances[..., CALL], chances[..., RAISE:].sum(axis=-1)]
+        mean = [(kind[street] @ class_shares(street)) for kind in kinds for street in range(4)]
+        assert mean == pytest.approx([1 / 3] * 12, abs=0.02)
+
+    def test_a_price_never_met_is_played_as_other_bets_on_the_street(self) -> None:
+        known, _ = counts(13)
+        known[2, FACING, :, CALL] = 50
+        chances = smoothed_frequencies(known, known.sum(axis=2))
+        assert (chances[2, -1, :, CALL] > 0.9).mean() > 0.5
+        assert (chances[3, -1, :, CALL] < 0.6).mean() > 0.5
+
     def test_what_one_class_does_is_taken_for_what_the_next_does(self) -> None:
         known, _ = counts()
         known[0, FACING, 20, CALL] = 40

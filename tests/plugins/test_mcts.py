@@ -28,7 +28,7 @@ from cbr_mcts import SearchBot
 from cbr_mcts.beliefs import observed_move
 from cbr_mcts.bot import new_found
 from cbr_mcts.search import Roots, search_all
-from cbr_mcts.simulation import chances_at, deal_hidden, strength_of_actor
+from cbr_mcts.simulation import CELLS, KINDS, chances_at, deal_hidden, strength_of_actor
 from cbr_opponents import (
     CLASSES,
     CONTEXTS,
@@ -84,6 +84,7 @@ def roots_at(bot: SearchBot, rows: np.ndarray, game: Game, first: int = 1) -> Ro
         np.ones((count, 10, len(engine.models))),
         np.full((count, len(engine.players.considered)), np.nan),
         profiles,
+        np.ones((*profiles.shape[:3], CELLS, KINDS)),
         np.arange(first, first + count).astype(np.uint64),
     )
 
@@ -216,7 +217,9 @@ def test_moves_of_the_root_are_compared_on_the_same_deals(models):
 
     def rewards(select: str, deals: str = "common") -> dict[tuple[int, int], float]:
         spec = f"file:{models}/limit.npz"
-        bot = SearchBot(model=spec, iterations=1, nodes=1, select=select, deals=deals)
+        bot = SearchBot(
+            model=spec, iterations=1, nodes=1, select=select, deals=deals, root="rule", fold="tried"
+        )
         rows, engine = table(LIMIT, "cc"), bot.engine_of(LIMIT)
         found, roots = new_found(1, 3), roots_at(bot, rows, LIMIT)
         tree, seen = engine.work[0], {}
@@ -229,7 +232,7 @@ def test_moves_of_the_root_are_compared_on_the_same_deals(models):
             before = now
         return seen
 
-    one, other = rewards("ucb1"), rewards("uct+")
+    one, other = rewards("ucb1"), rewards("puct")
     both = one.keys() & other.keys()
     assert len(both) > 40
     assert one.keys() != other.keys()

@@ -10,11 +10,12 @@ from cbr.plugging import default_plugins
 from cbr_arena import Chance, Match, advice_of, build, play, players_of
 from cbr_holdem.cards import cards
 from cbr_holdem.situation import Pending
-from cbr_holdem.table import Game, call_down, deal_all, new_tables, step_all
+from cbr_holdem.table import ACTOR, Game, call_down, deal_all, new_tables, step_all
 from cbr_mcts import SearchBot
-from cbr_mcts.learning import MEMORY, profiles_at, watch
+from cbr_mcts.learning import memory_of, seen_at, watch
 from cbr_mcts.models import PRIORS, models_of
-from cbr_opponents import read_model
+from cbr_mcts.simulation import CELLS
+from cbr_opponents import CLASSES, CONTEXTS, OpponentModel, read_model, save_model
 from cbr_opponents.remembering import OpponentMemory
 
 LIMIT, NO_LIMIT = Game("limit"), Game("nolimit")
@@ -55,6 +56,7 @@ def test_the_models_that_ship_can_be_read_and_fit_their_game(game):
         {"playout": "leave", "board": "exact", "expand": "all", "choose": "softmax"},
         {"backup": "max-distribution", "select": "uct+", "scale": "pot", "deals": "fresh"},
         {"ms": 3.0, "select": "ucb1-tuned", "own": "call", "choose": "visits"},
+        {"own": "model", "root": "rule", "fold": "tried", "backup": "max"},
     ],
 )
 def test_all_options_give_legal_chances_in_both_games(options):
@@ -89,9 +91,9 @@ def test_what_it_learns_is_what_a_memory_counts():
     """Counts are by players from our left on, whatever their seats."""
     rows = dealt(LIMIT, "rcfc", 4)
     call_down(rows, LIMIT.terms)
-    memory = np.zeros(1, MEMORY)
+    memory, models = np.zeros(1, memory_of(1)), models_of("shipped", "limit")
     for own in (2, 2, 2):
-        watch(rows, np.array([own]), LIMIT, 0.9, memory)
+        watch(rows, np.array([own]), LIMIT, 0.9, models, memory)
     expected = OpponentMemory("limit", 0.9)
     for _ in range(3):
         expected.watch(rows, [["a", "b", "", "d"]], LIMIT)
@@ -99,14 +101,35 @@ def test_what_it_learns_is_what_a_memory_counts():
         np.testing.assert_allclose(memory["seen"][0, turn], expected.of(name).seen)
         assert memory["hands"][0, turn] == expected.of(name).hands
     assert not memory["seen"][0, 0].any()
-    model = models_of("shipped", "limit")[0]
     table = dealt(LIMIT, "", 4)
-    profiles = profiles_at(table, (model,), memory)
-    own = int(table[0, 2])
-    known = expected.profiles_of(["d", "a", "b"], model.usual)
+    own = int(table[0, ACTOR])
+    profiles = seen_at(table, table[:, ACTOR], models, memory).profiles
+    known = expected.profiles_of(["d", "a", "b"], models[0].usual)
     for turn in range(3):
         np.testing.assert_array_equal(profiles[0, 0, (own + 1 + turn) % 4], known[turn])
-    np.testing.assert_array_equal(profiles[0, 0, own], model.arrays.stranger)
+    np.testing.assert_array_equal(profiles[0, 0, own], models[0].arrays.stranger)
+
+
+def test_models_are_corrected_by_what_players_do(tmp_path):
+    """Against one who always calls, calls become likely wherever that was seen, with any hand; and
+    of two models the one that expects calls becomes the likelier one."""
+    rows = dealt(LIMIT, "cccccccc")
+    grid = np.zeros((4, CONTEXTS, CLASSES, 3))
+    grid[..., 1:] = (0.8, 0.2)
+    save_model(tmp_path / "caller.npz", OpponentModel.of(grid), "limit")
+    models = models_of(f"uniform,(file:{tmp_path}/caller.npz)", "limit")
+    memory, own = np.zeros(1, memory_of(2)), np.array([0])
+    for _ in range(40):
+        watch(rows, own, LIMIT, 1.0, models, memory)
+    seen = seen_at(rows, own, models, memory)
+    assert seen.of_models[0, 1, 0] < 0.02 < seen.of_models[0, 1, 1] == 1.0
+    # Where a check is free on the flop, model 0 expects a bet as often.
+    flop = CELLS // 4
+    fold, call, more = seen.factors[0, 0, 1, flop]
+    assert (call, more) == pytest.approx((2.0, 0.0), abs=0.35)
+    assert fold == pytest.approx(1.0)
+    assert (seen.factors[0, :, 0] == 1.0).all()  # our own seat
+    assert (seen.factors[0, :, 1, flop + 1 : 2 * flop] == 1.0).all()  # it never faced a bet
 
 
 def test_an_explanation_tells_moves_lines_and_ranges():

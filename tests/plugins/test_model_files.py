@@ -14,6 +14,7 @@ from made_logs import limit_base, no_limit_base
 
 from cbr import BadValue, Casebase
 from cbr_opponents import (
+    PRICE_CLASSES,
     RAISE_SIZES,
     ArrayModel,
     model_maker,
@@ -91,6 +92,16 @@ class TestSaved:
         save_model(tmp_path / "u.npz", uniform_arrays(2 + len(RAISE_SIZES[other])), other)
         with pytest.raises(BadValue, match=f"a model of {other} hold'em, not of this game"):
             model_maker(f"file:{tmp_path / 'u.npz'}")(observed)
+
+    def test_a_file_of_version_3_has_the_prices_of_then(self, fitted, tmp_path: Path) -> None:
+        betting, _, arrays, path = fitted
+        old = read_model(rewritten(path, tmp_path / "old.npz", version=np.array(3))).arrays
+        for name in ("grid", "average", "support"):
+            then = getattr(arrays, name).reshape(4, PRICE_CLASSES, -1)
+            now = getattr(old, name).reshape(4, PRICE_CLASSES, -1)
+            bounds = [0, 1, 2, 2, 3, 3] if betting == "nolimit" else range(PRICE_CLASSES)
+            np.testing.assert_array_equal(now[0], then[0])
+            np.testing.assert_array_equal(now[1:], then[1:, list(bounds)])
 
     def test_a_tilted_one_is_saved_too(self, fitted, tmp_path: Path) -> None:
         from cbr_opponents import Tilt

@@ -15,9 +15,10 @@ from conftest import ROOT
 from cbr.errors import BadValue
 from cbr.store.records import Raw, Skipped
 from cbr_holdem.cards import UNKNOWN, cards
-from cbr_holdem.situation import replay
+from cbr_holdem.situation import case_types, replay, situate
 from cbr_holdem.table import (
     ACTOR,
+    UNKNOWN_STACK,
     Game,
     Hand,
     act,
@@ -163,6 +164,33 @@ def test_limit_with_stacks_that_are_not_known() -> None:
     assert found.result is None
 
 
+def test_no_limit_with_stacks_that_are_not_known(tmp_path: Path) -> None:
+    """What depends on them is missing; the rest is as with stacks."""
+    types = {one.stage: one for one in case_types() if one.domain == "holdem-nolimit"}
+    played = f"{DEAL_3}, 'p3 cbr 3', 'p1 f', 'p2 cc', 'd db 2c7d9h', 'p2 cbr 4', 'p3 f'"
+    found = legal(text(played, starting_stacks="[inf, 50, inf]", finishing_stacks=""))
+    assert found.stacks == (UNKNOWN_STACK, 5000, UNKNOWN_STACK)
+    write_phh(iter([found.text]), tmp_path / "again.phhs")
+    assert "starting_stacks = [inf, 50.00, inf]" in (tmp_path / "again.phhs").read_text()
+    [again] = hands_of(tmp_path / "again.phhs")
+    assert isinstance(again, Raw)
+    assert parse(again.data) == found.text
+    deep = text(played, starting_stacks="[50, 50, 50]")
+    unknown, known = (situate([one.text], list(types.values())) for one in (found, legal(deep)))
+    for stage, batch in unknown.batches.items():
+        same = known.batches[stage]
+        assert batch.solution == same.solution
+        for feature in types[stage].indexed:
+            if feature.private:
+                continue
+            values = feature.of(batch.situations)
+            if feature.name in {"call_share", "pot_share"}:
+                assert np.isnan(values).all()
+                assert feature.missing == "ignore"
+            else:
+                np.testing.assert_array_equal(values, feature.of(same.situations))
+
+
 @pytest.mark.parametrize(
     ("shown", "held"),
     [
@@ -243,7 +271,6 @@ def test_a_hand_number_may_be_a_text() -> None:
         (text(WALK, min_bet=""), "the hand has no min_bet"),
         (text(WALK, antes=""), "the hand has no antes"),
         (text(WALK, min_bet="0"), "they must be above 0"),
-        (text(WALK, starting_stacks="[inf, inf, inf]"), "a starting stack is inf"),
         (text(WALK, starting_stacks="[50]"), "1 players; a table has 2 to 10"),
         (text(WALK, antes="[0, 0]"), "2 antes for 3 starting_stacks"),
         (text(WALK, players='["ann", "a\\tb", "cy"]'), "holds control characters"),

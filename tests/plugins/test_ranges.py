@@ -10,10 +10,24 @@ from made_logs import limit_base
 
 from cbr.store.casebase import Casebase
 from cbr_holdem.cards import HANDS
-from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, HOLE, STREET
+from cbr_holdem.table import (
+    ACTOR,
+    BOARD,
+    BOARD_CARDS,
+    CALL,
+    HISTORY,
+    HOLE,
+    RAISE,
+    STREET,
+    WIDTH,
+    Game,
+    act,
+    deal_posted,
+)
 from cbr_opponents import (
     FLOOR,
     actor_strength,
+    begin_again,
     board_hands,
     fill_board,
     logged_moves,
@@ -23,6 +37,22 @@ from cbr_opponents import (
     workspace,
 )
 from cbr_opponents.learning import fit_trees, observe
+
+
+def test_a_hand_begins_again_with_what_each_seat_posted() -> None:
+    game = Game("nolimit", ante=5, small_blind=50, big_blind=100)
+    table = np.zeros(WIDTH, np.int64)
+    stacks, posts, antes = (np.zeros(10, np.int64) for _ in range(3))
+    stacks[:4], posts[:4], antes[:4] = [9_000, 8_000, 7_000, 60], [50, 100, 0, 0], [5, 25, 5, 5]
+    cards = np.concatenate([np.arange(10) * 4, np.arange(5) * 4 + 1, np.full(20, 52)])
+    deal_posted(table, game.terms, 4, stacks, posts, antes, cards)
+    start = table.copy()
+    for kind, amount in ((CALL, 100), (CALL, 55), (CALL, 50), (CALL, 0), (RAISE, 200)):
+        act(table, game.terms, kind, amount)
+    assert table[STREET] == 1
+    again = np.zeros_like(table)
+    begin_again(again, table, game.terms)
+    np.testing.assert_array_equal(again[:HISTORY], start[:HISTORY])
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from made_logs import limit_base, made, no_limit_base, with_folds_hidden
 from cbr import BadValue, Casebase
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import CALL, FOLD, STREET, Game
-from cbr_opponents import model_maker, replay_decisions, with_hands
+from cbr_opponents import ArrayModel, model_maker, replay_decisions, with_hands
 from cbr_opponents.learning import RetrievedMoves, observe
 from cbr_opponents.prediction import evaluate, paired_gain
 from cbr_opponents.testing import check_player_model
@@ -53,6 +53,16 @@ class TestRetrievedMoves:
         for hands in (np.full(len(rows), -1), np.full(len(rows), 7)):
             found = model.chances(rows, game, hands).shares
             assert 0.05 < found[:, FOLD].mean() < 0.95
+
+    def test_it_has_an_array_form_near_it(self, limit: Path) -> None:
+        model = RetrievedMoves.of(str(limit))
+        with Casebase.open(limit) as base:
+            _, bodies = next(iter(base.read_records(60)))
+        played, terms, _ = replay_decisions(bodies)
+        game, hands = Game.of_terms(terms[0]), np.full(len(terms), -1)
+        exact = model.chances(played.tables, game, hands).shares
+        near = ArrayModel(model.arrays).chances(played.tables, game, hands).shares
+        assert abs(near - exact).mean() < 0.6 * abs(exact - exact.mean(axis=0)).mean()
 
     def test_shares_are_those_of_the_retrieved_cases(self, limit: Path) -> None:
         """By the engine's own retrieval, one target at a time."""

@@ -1,4 +1,4 @@
-"""Mutated files of models and of opponents: each is used, or refused in a sentence."""
+"""Mutated files of models, of clusters and of opponents: each is used, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ from soak.part import Found
 #: Mutations of a piece.
 _PIECE = 20
 _BASE, _MODEL, _OPPONENTS = "limit.db", "model.npz", "opponents.db"
+_CLUSTERS = "clusters.npz"
+
+#: Models of clusters that are fitted at once.
+_SHARED = ("--model", "frequencies", "--own", "trees?trees=3")
 
 OPPONENTS: dict[Callable[[sqlite3.Connection, random.Random], str], int] = {
     **{set_cell: 8, set_column: 3, bad_text: 2, delete_rows: 2, double_row: 2},
@@ -40,11 +44,13 @@ OPPONENTS: dict[Callable[[sqlite3.Connection, random.Random], str], int] = {
 
 
 def small_files(folder: Path) -> None:
-    """A casebase, a model fitted to it, and what was remembered of two players."""
+    """A casebase, a model fitted to it and clusters of its players, and what was remembered of two
+    players."""
     base = limit_base(folder).rename(folder / _BASE)
     model = ["--model", "trees?trees=3", "--cards", 0, "--save", folder / _MODEL]
     for words in (
         ["predict", base, *model],
+        ["cluster", base, "-k", 2, "--iterations", 3, "--out", folder / _CLUSTERS, *_SHARED],
         ["match", "lag", "call", "--hands", 60, "--remember", folder / _OPPONENTS],
     ):
         code, _, err = run(*words)
@@ -101,9 +107,10 @@ def _changed(part: NDArray[Any], rng: random.Random) -> tuple[str, NDArray[Any]]
 
 def survives(folder: Path) -> str | None:
     """Use the files; returns what went wrong, or None."""
-    model = ["--model", f"file:{folder / _MODEL}", "--split", "time", "--cards", 3]
+    models = [f"file:{folder / _MODEL}", f"kmodels:{folder / _CLUSTERS}"]
+    how = ["--split", "time", "--cards", 3, "--json"]
     for words in (
-        ["predict", folder / _BASE, *model, "--json"],
+        *(["predict", folder / _BASE, "--model", model, *how] for model in models),
         ["opponents", folder / _OPPONENTS],
         ["opponents", folder / _OPPONENTS, "--json"],
         ["match", "lag", "call", "--hands", 8, "--remember", folder / _OPPONENTS],
@@ -132,6 +139,7 @@ def soak(
         with tempfile.TemporaryDirectory(dir=folder) as place:
             copied = Path(shutil.copytree(made, Path(place) / "files"))
             done = change_model(copied / _MODEL, rng)
+            done += "; clusters " + change_model(copied / _CLUSTERS, rng)
             done += "; " + mutate(copied / _OPPONENTS, rng, OPPONENTS)
             if problem := survives(copied):
                 wrong.append(f"{number}: {done}: {problem}")

@@ -11,7 +11,7 @@ from soak import casebases, opponent_files, run_files
 
 @pytest.mark.long
 def test_mutated_casebases(tmp_path: Path) -> None:
-    assert casebases.soak(25, 21, tmp_path) == []
+    assert casebases.soak(16, 21, tmp_path) == []
 
 
 @pytest.mark.long
@@ -21,7 +21,7 @@ def test_mutated_run_files(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_mutated_files_of_opponents(tmp_path: Path) -> None:
-    assert opponent_files.soak(15, 21, tmp_path) == []
+    assert opponent_files.soak(9, 21, tmp_path) == []
 
 
 def test_the_same_seed_does_the_same(tmp_path: Path, cars_db: Path) -> None:

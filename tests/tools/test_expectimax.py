@@ -41,7 +41,7 @@ def test_the_bot_is_asked_at_each_of_its_decisions() -> None:
     from cbr_holdem.table import WIDTH, Game, deal
 
     game, row = Game("nolimit"), np.zeros(WIDTH, np.int64)
-    deal(row, game.terms, 2, np.full(2, 1_000, np.int64), np.arange(9))
+    deal(row, game.terms, 2, np.full(2, 1_000, np.int64), np.arange(9, dtype=np.uint8))
     bot = build("ace1", "nolimit")
     class_of, examples = expectimax._classes(bot, game, row)
     growing = expectimax._Growing(bot, game, 1, (1.0,), examples)

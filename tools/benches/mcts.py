@@ -19,6 +19,8 @@ from cbr_holdem.chance import key
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import ACTOR, Game, deal_all, new_tables, step_all
 from cbr_mcts import (
+    CELLS,
+    KINDS,
     Roots,
     SearchBot,
     copy_table,
@@ -82,6 +84,7 @@ def _search(bot: SearchBot, table: Any, game: Game, iterations: int) -> Callable
         np.ones((1, 10, models)),
         np.full((1, moves), np.nan),
         np.zeros((1, models, 10, PROFILE), np.uint8),
+        np.ones((1, models, 10, CELLS, KINDS)),
         np.ones(1, np.uint64),
     )
     found = new_found(1, moves)
@@ -121,4 +124,4 @@ def _play_outs(
     for i in range(iterations):
         copy_table(root, r)
         state = deal_hidden(r, root[ACTOR], belief, scene, key(np.uint64(1), i, 0, 0))
-        play_by_model(r, terms, players.sizes, np.int64(-1), reads, players.models, scene, state)
+        play_by_model(r, terms, players, root[ACTOR], 0, reads, scene, state)

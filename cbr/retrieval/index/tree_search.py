@@ -226,7 +226,8 @@ def _unsure(tree, targets, target, at):  # type: ignore[no-untyped-def]
 @njit(nogil=True)
 def _longer(array, size):  # type: ignore[no-untyped-def]
     longer = np.empty(size, array.dtype)
-    longer[: len(array)] = array
+    for at in range(len(array)):
+        longer[at] = array[at]
     return longer
 
 

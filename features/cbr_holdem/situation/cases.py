@@ -16,7 +16,7 @@ from cbr_holdem.situation.actions import ACTIONS, SIZES
 from cbr_holdem.situation.features import BETTING, NO_LIMIT, NO_LIMIT_ACTIONS
 from cbr_holdem.situation.replays import Replayed, replay_arrays
 from cbr_holdem.situation.situations import Situations
-from cbr_holdem.table.game import LIMIT, MOST_SEATS, POT_LIMIT, STREETS
+from cbr_holdem.table.game import LIMIT, MOST_SEATS, POT_LIMIT, STREETS, UNKNOWN_STACK
 from cbr_holdem.table.hand import players_in
 from cbr_holdem.table.hand_arrays import HandArrays
 from cbr_holdem.table.rake import ANY_RAKE, Rake
@@ -79,6 +79,9 @@ def situate(
     played = replay_arrays(hands, rake=ANY_RAKE if rake is None else Rake.read(rake))
     names = np.full((len(bodies), MOST_SEATS), "", object)
     names[hands.place] = hands.players
+    deep = np.zeros(len(bodies), bool)
+    deep[hands.place] = (hands.stacks == UNKNOWN_STACK).any(axis=1)
+    played.situations.forget_stacks(deep[played.hand])
     player = names[played.hand, played.situations.seat]
     chosen = wanted.decisions(player)
     batches = {}

@@ -138,7 +138,8 @@ def _card_features(street: int) -> list[Feature]:
 
 
 def _no_limit_features(street: int) -> list[Feature]:
-    """As for limit, with amounts as shares of the pot and of the effective stack."""
+    """As for limit, with amounts as shares of the pot and of the effective stack, which are missing
+    where the log does not tell the stacks."""
     common = {"players", "position", "previous_bets", "players_in", "yet_to_act"}
     as_in_limit = _limit_features(street)
     return [
@@ -157,6 +158,7 @@ def _no_limit_features(street: int) -> list[Feature]:
             "to call, as a share of what we can lose",
             range=(0, 1),
             weight=10,
+            missing="ignore",
             compute=_call_share,
         ),
         Feature(
@@ -164,6 +166,7 @@ def _no_limit_features(street: int) -> list[Feature]:
             "pot / (pot + what we can lose)",
             range=(0, 1),
             weight=10,
+            missing="ignore",
             compute=_pot_share,
         ),
         Feature(
@@ -188,6 +191,18 @@ def _pot_share(situations: Mapping[str, Any]) -> Any:
 def _committed_share(situations: Mapping[str, Any]) -> Any:
     # Both are in big blinds: in no-limit that is the bet of every street, and the small bet.
     return situations["committed"] / situations["pot"]
+
+
+#: What a user may say of a no-limit situation, in chips or in big blinds: the features are shares.
+_AMOUNTS = tuple(
+    Feature(name, meaning, range=(0, 1_000), indexed=False)
+    for name, meaning in (
+        ("to_call", "what it costs to stay in"),
+        ("pot", "in the pot"),
+        ("stack", "what we can lose from here on: the effective stack"),
+        ("committed", "what we put in on this street"),
+    )
+)
 
 
 def _kept(street: int) -> list[Feature]:
@@ -226,6 +241,7 @@ def case_types() -> tuple[CaseType, ...]:
             if_missing={"f": _NO_FOLDS},
             derive=_derive,
             possible=_possible,
+            inputs=_AMOUNTS if domain == NO_LIMIT else (),
         )
         for domain, what, feature_set, features, actions in described
         for number, street in enumerate(STREETS)

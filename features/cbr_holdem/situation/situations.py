@@ -37,6 +37,7 @@ Column = NDArray[np.float64]
 _PLACE = ("street", "seat", "seats")
 _STREET, _SEAT, _SEATS = range(len(_PLACE))
 _BETTING = (*betting.COLUMNS, *history.COLUMNS)
+_OF_STACKS = ("stack", "effective", "all_in_call", "effective_aggressor", "implied_odds")
 _STRENGTH = (*STRENGTHS, "ihs", "ehs")
 _ON_STREET = {
     f"{name}_{street}": (name, number)
@@ -119,6 +120,11 @@ class Situations(Mapping[str, Column]):
         return Situations(
             self.place[places], self.bets[places], self.hole[places], self.board[places]
         )
+
+    def forget_stacks(self, where: NDArray[np.bool_]) -> None:
+        """Make the columns of stacks NaN in the situations [n] where these are not known."""
+        for name in _OF_STACKS:
+            self.bets[where, _BETTING.index(name)] = np.nan
 
     def standing(self) -> Column:
         """Exact hand strength [n] against one opponent, without the potential: much faster than the

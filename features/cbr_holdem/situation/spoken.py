@@ -24,7 +24,8 @@ _BOARD = {"flop": 3, "turn": 4, "river": 5}
 
 
 def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]:
-    """Features computed from `hole` and `board`, and from `to_call` and `pot`.
+    """Features computed from `hole` and `board`, and from amounts; in no-limit also the columns of
+    amounts from which features are computed (any unit will do).
 
     Hand strength is against the players at the start of the round, less one: later folds are not
     given.
@@ -34,12 +35,14 @@ def derive(values: Mapping[str, Value], case_type: CaseType) -> dict[str, Value]
         found |= _from_cards(values, case_type.stage)
     elif values.get("board"):
         raise BadValue("a board without hole cards gives no strength; give hole=... as well")
-    if case_type.domain == LIMIT and {"to_call", "pot"} <= values.keys():
-        # A bet is one small bet before and on the flop, two later.
-        call = float(values["to_call"]) * (2.0 if case_type.stage in STREETS[2:] else 1.0)
+    if {"to_call", "pot"} <= values.keys():
+        # In limit a bet is one small bet before and on the flop, two later.
+        large = case_type.domain == LIMIT and case_type.stage in STREETS[2:]
+        call = float(values["to_call"]) * (2.0 if large else 1.0)
         found["pot_odds"] = call / (call + float(values["pot"])) if call else 0.0
-    has = {feature.name for feature in case_type.indexed}
-    return {name: value for name, value in found.items() if name in has}
+    if "stack" in values:
+        found["effective"] = values["stack"]
+    return found
 
 
 def possible(values: Mapping[str, Value], case_type: CaseType) -> list[str]:

@@ -149,6 +149,7 @@ def hand_strengths(holes: Cards, boards: Cards, shown: NDArray[np.int64]) -> NDA
     count; NaN before the flop. Cards must be known and distinct. Equal hands on equal boards, as in
     duplicate matches, are computed once."""
     out = np.empty(len(holes))
+    holes, boards = np.ascontiguousarray(holes), np.ascontiguousarray(boards)
     _stand_all(holes, boards, shown, out)
     return out
 

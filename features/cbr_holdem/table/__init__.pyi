@@ -7,6 +7,7 @@ from .game import MOST_CHIPS as MOST_CHIPS
 from .game import MOST_RAISES as MOST_RAISES
 from .game import MOST_SEATS as MOST_SEATS
 from .game import STREETS as STREETS
+from .game import UNKNOWN_STACK as UNKNOWN_STACK
 from .game import Game as Game
 from .game import Terms as Terms
 from .game import seating as seating
@@ -28,6 +29,7 @@ from .layout import HISTORY as HISTORY
 from .layout import HOLE as HOLE
 from .layout import MOST_MOVES as MOST_MOVES
 from .layout import MOVES as MOVES
+from .layout import OVER as OVER
 from .layout import PAID as PAID
 from .layout import PARTS as PARTS
 from .layout import PAYOFF as PAYOFF

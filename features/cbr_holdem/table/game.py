@@ -14,6 +14,8 @@ from cbr.errors import NoSuchName
 MOST_SEATS = 10
 #: Payoffs are kept in small parts of a chip, and must not overflow.
 MOST_CHIPS = 10**13
+#: A stack that the log of a no-limit hand does not tell. Nobody has that much, and nobody loses it.
+UNKNOWN_STACK = MOST_CHIPS
 STREETS = ("preflop", "flop", "turn", "river")
 #: Cards on the board on each street.
 BOARD_CARDS = (0, 3, 4, 5)

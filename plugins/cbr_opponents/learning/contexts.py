@@ -10,7 +10,7 @@ from cbr.errors import BadValue
 from cbr.jit import njit
 from cbr.typing import Floats, Ints
 from cbr_holdem.strength import RANKED, preflop_odds
-from cbr_holdem.table import CALL, FOLD
+from cbr_holdem.table import FOLD
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
 from cbr_opponents.context_model import (
     ABSTRACTION,
@@ -21,7 +21,8 @@ from cbr_opponents.context_model import (
     context_number,
 )
 from cbr_opponents.decision_features import F_STRENGTH
-from cbr_opponents.frequencies import smoothed_frequencies
+from cbr_opponents.frequencies import of_street, smoothed_frequencies, street_shares
+from cbr_opponents.learning.array_forms import DRAWN, refined_by_draws, sampled
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import KINDS, OpponentModel
 
@@ -53,7 +54,9 @@ def fit_contexts(observed: Observed, levels: int, weight: float) -> ContextModel
         support=np.repeat(support, times, axis=1),
         stranger=observed.stranger,
     )
-    return ContextModel(table, hands)
+    sample = sampled(observed, DRAWN)
+    shares = table.shares[_numbers(sample, levels)]
+    return ContextModel(table, hands, lambda: refined_by_draws(hands, sample, shares))
 
 
 def backed_off(
@@ -84,20 +87,14 @@ def _coarsest(
     """What the coarsest contexts are shrunk towards, for each street and price [4 * prices]: all
     decisions of the street with, or all without, a bet to call, and before these equal shares and
     strengths of 1/2."""
-    parts = []
-    for part in (counts, filed, sums):
-        by_price = _summed(part, len(part) // (4 * PRICE_CLASSES)).reshape(4, PRICE_CLASSES, -1)
-        facing = np.repeat(by_price[:, 1:].sum(axis=1)[:, None], PRICE_CLASSES - 1, axis=1)
-        parts.append(np.concatenate([by_price[:, :1], facing], axis=1))
-    moves, hands, total = parts
-    even = np.full(moves.shape, 1.0 / KINDS)
-    even[..., KINDS - 1 :] /= moves.shape[-1] - KINDS + 1
-    even[:, 0, CALL] += even[:, 0, FOLD]
-    even[:, 0, FOLD] = 0.0
+    times = len(counts) // (4 * PRICE_CLASSES)
+    moves, filed, sums = (
+        _summed(part, times).reshape(4, PRICE_CLASSES, -1) for part in (counts, filed, sums)
+    )
+    shares = street_shares(moves, weight)
     # A fold where a check is free is a slip of a log, not a move to expect.
     moves[:, 0, FOLD] = 0.0
-    seen = moves.sum(axis=-1)
-    shares = (moves + weight * even) / (seen + weight)[..., None]
+    seen, hands, total = (of_street(part) for part in (moves.sum(axis=-1), filed, sums))
     strength = (total + 0.5 * weight) / (hands + weight)
     count = 4 * PRICE_CLASSES
     return (

@@ -21,7 +21,12 @@ from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
 from cbr_opponents.boosting import Trees, fit, refined
 from cbr_opponents.decision_features import FEATURES
-from cbr_opponents.frequencies import LEAST_CHANCE, hides_folds, smoothed_frequencies
+from cbr_opponents.frequencies import (
+    LEAST_CHANCE,
+    hides_folds,
+    price_shares,
+    smoothed_frequencies,
+)
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, is_of_hand
 
@@ -68,7 +73,18 @@ def fit_trees(
 ) -> OpponentModel:
     """The model by frequencies and trees: without `profiles` all players are taken as one, without
     `sized` the sizes of raises are told by frequencies alone."""
-    plain = fit_frequencies(observed)
+    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized)
+
+
+def with_trees(
+    plain: OpponentModel,
+    observed: Observed,
+    most: int = TREES,
+    profiles: bool = True,
+    public: bool = True,
+    sized: bool = True,
+) -> OpponentModel:
+    """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
     average = _logarithms(_kinds(plain.average))[tuple(observed.place.T)]
@@ -168,9 +184,7 @@ def context_chances(totals: Ints) -> Floats:
     decisions: shrunk towards those of all contexts with the same price."""
     counts = totals.astype(np.float64).reshape(4, PRICE_CLASSES, -1, totals.shape[-1])
     free = slice(0, CONTEXTS // PRICE_CLASSES)
-    prior = counts.sum(axis=2, keepdims=True) + 0.5
-    prior /= prior.sum(axis=-1, keepdims=True)
-    summed = counts + _PRIOR * prior
+    summed = counts + _PRIOR * price_shares(counts.sum(axis=2))[:, :, None]
     chances: Floats = (summed / summed.sum(axis=-1, keepdims=True)).reshape(totals.shape)
     chances[:, free, CALL] += chances[:, free, FOLD]
     chances[:, free, FOLD] = 0.0

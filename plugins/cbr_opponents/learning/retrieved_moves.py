@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +32,8 @@ from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.situation import BETTING, SIZES, Pending, legal_solutions
 from cbr_holdem.table import CALL, FOLD, RAISE, STREET, STREETS, Game
 from cbr_opponents.array_models import moves_of
+from cbr_opponents.learning.array_forms import array_form
+from cbr_opponents.opponent_model import OpponentModel
 from cbr_opponents.player_models import Chances, legal_at, normalised, with_hands
 
 #: Tables that are looked up at once.
@@ -71,13 +74,18 @@ class _Street:
 
 @dataclass(frozen=True, eq=False)
 class RetrievedMoves:
-    """The model of a casebase in a file; `support` is the effective number of retrieved cases."""
+    """The model of a casebase in a file; `support` is the effective number of retrieved cases. Its
+    array form is only near it."""
 
     file: str
     betting: str
     streets: Sequence[_Street]
     prior: float
-    arrays: ClassVar[None] = None
+    exact: ClassVar[bool] = False
+
+    @cached_property
+    def arrays(self) -> OpponentModel:
+        return array_form(self, self.file)
 
     @classmethod
     def of(cls, file: str, policy: str = "", prior: float = 2.0, moves: int = 0) -> RetrievedMoves:

@@ -3,7 +3,6 @@
 splits        which players or hands a model is fitted to, and which it is tested on
 scores        accuracy, log-loss and Brier score of moves and sizes, beside a baseline
 shown_cards   how likely a model makes the cards that players turn out to hold
-streaming     predictions of models without array form, table by table
 evaluation    all of it for one model and one casebase
 pictures      calibration, confusion and learning curve
 commands      the command

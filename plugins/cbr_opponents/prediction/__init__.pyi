@@ -5,3 +5,5 @@ from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
 from .evaluation import paired_gain as paired_gain
 from .splits import SPLITS as SPLITS
+from .splits import matches_of as matches_of
+from .splits import splits_of as splits_of

@@ -18,6 +18,7 @@ from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.table import RAISE, STREETS
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.learning import Observed
+from cbr_opponents.learning.streaming import streamed_chances
 from cbr_opponents.opponent_model import described_chances, workspace
 from cbr_opponents.player_models import PlayerModel, SequentialModel, model_maker
 from cbr_opponents.prediction.scores import (
@@ -31,7 +32,6 @@ from cbr_opponents.prediction.scores import (
 )
 from cbr_opponents.prediction.shown_cards import CardFigures, card_figures
 from cbr_opponents.prediction.splits import splits_of
-from cbr_opponents.prediction.streaming import streamed_chances
 
 #: Lower bounds of the classes of hands seen of a player, for the learning curve.
 SEEN_CLASSES = (0, 1, 3, 10, 30, 100, 300, 1_000)
@@ -108,7 +108,7 @@ def evaluate(
         fitted = make(observed.take(one.known))
         _verify_apart(fitted, base)
         parts.append(_tested(base, fitted, observed, one.known, one.tested))
-        if fitted.arrays is not None and cards:
+        if cards and fitted.arrays is not None:
             shown.append(card_figures(base, fitted.arrays, observed, one.tested, cards))
     return _prediction(str(Spec.parse(model)), split, parts, shown)
 
@@ -155,7 +155,7 @@ def predicted(
     """Chances of moves [n, moves] of the chosen decisions, with the cards or without them."""
     if isinstance(model, SequentialModel):
         return model.in_sequence(observed, chosen, cards)
-    if model.arrays is None:
+    if not getattr(model, "exact", True) or model.arrays is None:
         return streamed_chances(base, model, chosen, cards)
     mine = observed.take(chosen)
     out = np.empty((len(mine), observed.moves))

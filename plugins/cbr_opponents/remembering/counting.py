@@ -24,16 +24,11 @@ from cbr_holdem.table import (
     HOLE,
     MOST_SEATS,
     MOVES,
-    PAID,
     PLAYERS,
-    POST,
     RAISE,
-    SEATS,
-    STACK,
     STREET,
     Game,
     act,
-    deal_posted,
     unpacked,
 )
 from cbr_opponents.abstraction import (
@@ -46,6 +41,7 @@ from cbr_opponents.abstraction import (
     packed_strength,
 )
 from cbr_opponents.decision_features import FEATURES, decision_features
+from cbr_opponents.logged_hands import begin_again
 from cbr_opponents.profiles import IN_HAND, SEEN, count_move, end_hand, situation_of
 
 
@@ -74,16 +70,14 @@ def count_hands(
     of each seat's player, -1 for a seat that is not counted. Returns the moves with shown cards."""
     most = int(tables[:, MOVES].sum())
     shown = Shown(*np.empty((3, most), np.int64))
-    antes = np.full(MOST_SEATS, game.ante, np.int64)
-    number = _count(tables, (game.terms, antes), who, counts, moves, forget, shown)
+    number = _count(tables, game.terms, who, counts, moves, forget, shown)
     return Shown(*(column[:number].copy() for column in shown))
 
 
 @njit
 def _count(
-    tables: Any, game: Any, who: Any, counts: Any, moves: Any, forget: Any, shown: Any
+    tables: Any, terms: Any, who: Any, counts: Any, moves: Any, forget: Any, shown: Any
 ) -> Any:
-    terms, antes = game
     r = np.zeros(tables.shape[1], np.int64)
     in_hand = np.zeros((MOST_SEATS, IN_HAND))
     acted = np.zeros(MOST_SEATS, np.bool_)
@@ -92,10 +86,8 @@ def _count(
     number = 0
     for i in range(len(tables)):
         end = tables[i]
-        stacks = end[STACK : STACK + MOST_SEATS] + end[PAID : PAID + MOST_SEATS]
-        deal_posted(r, terms, end[SEATS], stacks, end[POST:], antes, end[HOLE:])
+        begin_again(r, end, terms)
         for place in range(5):
-            r[BOARD + place] = end[BOARD + place]
             board[place] = min(end[BOARD + place], DECK)
         for m in range(end[MOVES]):
             _street, seat, kind, amount = unpacked(end[HISTORY + m])

@@ -42,7 +42,7 @@ from cbr_opponents.remembering.memory import Opponent, OpponentMemory, verify_fo
 #: Marks the file as a memory of opponents ("CBRo" in ASCII).
 APPLICATION_ID = 0x4342526F
 #: To be raised when a count gets another meaning and none of the widths changes.
-VERSION = 2
+VERSION = 3
 _WIDTHS = {
     "version": VERSION,
     "counts": SEEN,

@@ -1,4 +1,4 @@
-"""Predictions of models that have no array form: table by table, in the order of the log."""
+"""Chances of models that are not made of arrays: table by table, in the order of the log."""
 
 from __future__ import annotations
 

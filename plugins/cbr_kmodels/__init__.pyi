@@ -1,0 +1,9 @@
+from .clustering import Clusters as Clusters
+from .model import KModels as KModels
+from .model_file import read_kmodels as read_kmodels
+from .model_file import save_kmodels as save_kmodels
+from .training import Plan as Plan
+from .training import Prepared as Prepared
+from .training import fit_clusters as fit_clusters
+from .training import halves as halves
+from .training import prepare as prepare

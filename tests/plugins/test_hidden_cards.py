@@ -1,0 +1,120 @@
+"""Hidden cards: what is inferred of players who do not show them, where the truth is known."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from made_logs import limit_base
+
+from cbr import Casebase
+from cbr_holdem.cards import HANDS
+from cbr_holdem.table import FOLD
+from cbr_kmodels.hidden_cards import (
+    boards_of,
+    expected_counts,
+    falling_folds,
+    infer,
+    isotonic,
+    played_hands,
+)
+from cbr_opponents import CONTEXTS, PRICE_CLASSES, class_order, smoothed_frequencies
+from cbr_opponents.learning import Observed, counted, counted_by_context, fit_frequencies, observe
+
+
+def hidden(observed: Observed) -> Observed:
+    """The same decisions as a log of people has them: without the cards of hands in which the
+    player folded, or everybody else did."""
+    pair = observed.hand * len(observed.names) + observed.player
+    pairs, at = np.unique(pair, return_inverse=True)
+    folded = np.bincount(at, observed.move == FOLD) > 0
+    of = pairs // len(observed.names)
+    _, place = np.unique(of, return_inverse=True)
+    shown = ~folded & (np.bincount(place, ~folded)[place] >= 2)
+    return dataclasses.replace(observed, hand_class=np.where(shown[at], observed.hand_class, -1))
+
+
+@pytest.fixture(scope="module")
+def inferred(tmp_path_factory: pytest.TempPathFactory):
+    with Casebase.open(limit_base(tmp_path_factory.mktemp("hidden"))) as base:
+        observed = observe(base)
+        mine = hidden(observed)
+        boards = boards_of(base, mine)
+    public = fit_frequencies(mine).average[tuple(mine.place.T)]
+    played = played_hands(mine, public, boards, np.ones(len(mine), bool))
+    return observed, mine, boards, played, infer(mine, played, boards, rounds=12)
+
+
+@pytest.mark.long
+class TestInferred:
+    def test_every_decision_counts_once(self, inferred) -> None:
+        _, mine, _, _, found = inferred
+        totals = counted_by_context(mine)
+        np.testing.assert_allclose(found.counts.sum(axis=2), totals, atol=1e-6)
+        # In the class that is known, where it is.
+        assert (found.counts >= counted(mine) - 1e-9).all()
+
+    def test_moves_become_likelier(self, inferred) -> None:
+        *_, found = inferred
+        likely = [one for one, _ in found.rounds]
+        assert likely[-1] > likely[0]
+        assert found.rounds[-1][1] < found.rounds[0][1]
+
+    def test_chances_are_chances_and_folds_fall(self, inferred) -> None:
+        *_, found = inferred
+        np.testing.assert_allclose(found.grid.sum(axis=-1), 1.0)
+        assert (found.grid >= 0.0).all()
+        free = CONTEXTS // PRICE_CLASSES
+        assert not found.grid[:, :free, :, FOLD].any()
+        for street in range(4):
+            better, potential = class_order(street)
+            for one in np.unique(potential):
+                group = np.flatnonzero(potential == one)
+                weak_first = group[np.argsort(-better[group], kind="stable")]
+                folds = found.grid[street, free:, :, FOLD][:, weak_first]
+                assert (np.diff(folds, axis=1) <= 1e-12).all()
+
+    def test_hidden_decisions_are_explained_better_than_by_shown_hands(self, inferred) -> None:
+        """The log-loss of moves with cards that were hidden, given the true ones."""
+        observed, mine, _, _, found = inferred
+        rest = observed.take(observed.known & ~mine.known)
+        grids = {
+            "shown": smoothed_frequencies(counted(mine), counted_by_context(mine)),
+            "inferred": found.grid,
+            "all": smoothed_frequencies(counted(observed), counted_by_context(observed)),
+        }
+        loss = {
+            name: -np.log(grid[(*rest.place.T, rest.hand_class, rest.move)].clip(1e-6)).mean()
+            for name, grid in grids.items()
+        }
+        assert loss["all"] < loss["inferred"] < loss["shown"]
+
+    def test_known_hands_stay_where_they_are(self, inferred) -> None:
+        observed, _, boards, _, found = inferred
+        public = fit_frequencies(observed).average[tuple(observed.place.T)]
+        played = played_hands(observed, public, boards, np.ones(len(observed), bool))
+        counts, _ = expected_counts(played, boards, found.grid)
+        np.testing.assert_array_equal(counts, counted(observed))
+
+    def test_hands_with_a_card_of_the_board_are_blocked(self, inferred) -> None:
+        _, _, boards, _, _ = inferred
+        assert boards.held.shape[1] == len(HANDS)
+        # 49 cards left make 1,176 hands on a flop.
+        flop = boards.row[:, 0]
+        assert ((boards.held[flop] != 255).sum(axis=1) == 1176).all()
+        river = boards.row[:, 2][boards.row[:, 2] >= 0]
+        assert ((boards.held[river] != 255).sum(axis=1) == 1081).all()
+
+
+def test_isotonic_is_the_nearest_ascending() -> None:
+    values, weight = np.array([3.0, 1.0, 2.0, 5.0, 4.0]), np.array([1.0, 3.0, 1.0, 1.0, 1.0])
+    found = isotonic(values, weight)
+    np.testing.assert_allclose(found, [1.5, 1.5, 2.0, 4.5, 4.5])
+    assert (found * weight).sum() == pytest.approx((values * weight).sum())
+
+
+def test_folds_that_fall_already_stay() -> None:
+    totals = np.zeros((4, CONTEXTS, 3), np.int64)
+    grid = smoothed_frequencies(np.zeros((4, CONTEXTS, 36, 3), np.int64), totals)
+    np.testing.assert_allclose(falling_folds(grid, None), grid, atol=1e-12)
