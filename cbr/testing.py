@@ -16,20 +16,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cbr.case import CaseType, ExtraFeature, Feature, Value
+from cbr.case import CaseType, ExtraFeature, Feature, Number, Value
 from cbr.errors import CbrError
 from cbr.evolve.arena import Arena, Contest
 from cbr.marks import marked
 from cbr.measure import Bound, Similarity
 from cbr.plugging.plugins import default_plugins
-from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.base import NearestVectors, Scan
 from cbr.retrieval.policies import RetrievalPolicy
 from cbr.retrieval.retriever import Retriever
+from cbr.reusing.numbers import expected, near_numbers
 from cbr.reusing.policies import ReusePolicy
 from cbr.spec import Spec
 from cbr.store.arrays import Vectors, group
 from cbr.store.casebase import Casebase
+from cbr.typing import Floats
 
 #: Numbers to test with: whole and fractional, close together and far apart.
 NUMBERS: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.75, 5.0, 7.0, 9.0, 9.99, 10.0)
@@ -116,8 +119,12 @@ def _short(policy: RetrievalPolicy) -> str:
 
 
 def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
-    """Check that a marked function returns a score of 0 or more for each solution, not all 0."""
+    """Check that a marked function returns a score of 0 or more for each solution, not all 0; one
+    for numbers, that it returns a finite number for each target, the same in any company."""
     policy = _policy(function, ReusePolicy, parameters)
+    if policy.numeric:
+        _check_number_policy(policy)
+        return
     plugins = default_plugins()
     top = plugins.get("retrieval policy", "top").bind(Spec("top", {"k": 4}))
     with tempfile.TemporaryDirectory() as folder, small_casebase(folder) as base:
@@ -127,6 +134,28 @@ def check_reuse_policy(function: Callable[..., Any], **parameters: Any) -> None:
     assert np.isfinite(scores).all(), f"policy {policy.name!r} gave {scores}"
     assert (scores >= 0).all(), f"policy {policy.name!r} gave {scores}"
     assert scores.any(), f"policy {policy.name!r} gave every solution 0"
+
+
+def _check_number_policy(policy: ReusePolicy) -> None:
+    x = np.array(NUMBERS, np.float32)[:, None]
+    case_type = CaseType("made", [Feature("x", range=(0, 50))], solution=Number())
+    count, zeros = len(x), np.zeros(len(x), np.int64)
+    unknown, numbers = np.full(count, np.nan), np.linspace(-5.0, 20.0, count) ** 2
+    vectors = group(case_type, "", x, zeros, unknown, zeros + np.arange(count), None, numbers)
+    top = default_plugins().get("retrieval policy", "top").bind(Spec("top", {"k": 4}))
+    mine = _retriever(vectors, top)
+
+    def of(codes: NDArray[np.float32]) -> Floats:
+        many = mine.many(codes)
+        found = NearestVectors(many.start, many.number, many.similarity, many.share)
+        return expected(policy, near_numbers(mine, many.codes, many.weights, found)[0])
+
+    together = of(x)
+    for place in range(count):
+        alone = of(x[place : place + 1])[0]
+        assert np.isclose(together[place], alone), (
+            f"policy {policy.name!r} gave {alone} for one target, {together[place]} among others"
+        )
 
 
 def check_arena(

@@ -9,12 +9,15 @@ the share of intervals that hold the true number is at least the level, on avera
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from cbr.retrieval.index.base import Scan
+from cbr.retrieval.index.tree import TreeIndex
 from cbr.retrieval.left_out import nearest_without, vector_of_case
 from cbr.retrieval.retriever import Retriever
 from cbr.reusing.numbers import NumbersNear, expected, near_numbers, within_range
@@ -76,6 +79,9 @@ def _errors(mine: Retriever, policy: ReusePolicy, weights: Floats) -> Errors:
     nothing = Errors(np.empty(0), 0.0)
     if vectors.case_numbers is None or count < 2 or not mine.policy.takes_all:
         return nothing
+    if not isinstance(mine.index, Scan | TreeIndex):
+        # Cases that lack features are targets here, which others may refuse.
+        mine = dataclasses.replace(mine, index=TreeIndex(vectors, mine.measures))
     place = np.random.default_rng(0).permutation(count)[:_ASKED]
     codes = vectors.values[vector_of_case(vectors)[place]]
     rows = np.tile(weights, (len(place), 1))

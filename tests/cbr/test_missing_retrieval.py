@@ -87,11 +87,14 @@ def by_definition(rows, target, weights, rules) -> list[float]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _spans() -> Iterator[None]:
-    """Trees divide features with more than three values into spans."""
+    """Trees divide features with more than three values into spans, and are left after the first of
+    several targets."""
     default_plugins()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree, "_DISTINCT", 3)
         patch.setattr(tree, "_SPANS", 3)
+        patch.setattr(tree, "_TRIED", 1)
+        patch.setattr(tree, "_MET", -1.0)
         yield
 
 
@@ -131,6 +134,12 @@ def test_every_way_of_retrieving_is_the_definition(rows, target, weights, rules,
         for part in ("start", "number", "similarity"):
             assert getattr(one, part).tolist() == getattr(two, part).tolist()
         assert one.share.tolist() == pytest.approx(two.share.tolist(), abs=1e-9)
+    # The first target by the tree, the others without it.
+    index = TreeIndex(vectors, scan.measures)
+    three = Retriever(vectors, scan.measures, scan.weights, scan.policy, index)
+    found = three.many(np.tile(codes, (3, 1)))
+    for part in ("number", "similarity"):
+        assert getattr(found, part).tolist() == 3 * getattr(one, part).tolist()
     if one.weights.any():
         some = one.number
         pairs = Scorer(vectors, scan.measures).pairs(

@@ -96,19 +96,22 @@ def compare(
 
 def targets_like(vectors: Vectors, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """Targets [count, d]: vectors drawn from the stage with a little noise, so that not all of them
-    are in it. A feature with few values keeps to these values."""
+    are in it. A feature with few values keeps to these values; one that is missing gets a value."""
     drawn = rng.choice(len(vectors), count, p=vectors.cases / vectors.cases.sum())
     targets = vectors.values[drawn].copy()
     for place, feature in enumerate(vectors.case_type.indexed):
         distinct, of_vector = vectors.columns[place]
         distinct = distinct[~np.isnan(distinct)]
+        absent = np.isnan(targets[:, place])
+        if absent.any():
+            targets[absent, place] = rng.choice(distinct, absent.sum()) if len(distinct) else 0.0
         if feature.range is None or not len(distinct):
             continue
         if len(distinct) <= _FEW:
             moved = rng.random(count) < _MOVED
             beside = of_vector[drawn] + rng.choice([-1, 1], count) * moved
-            known = ~np.isnan(targets[:, place])
-            targets[known, place] = distinct[np.clip(beside[known], 0, len(distinct) - 1)]
+            there = distinct[np.clip(beside, 0, len(distinct) - 1)]
+            targets[:, place] = np.where(absent, targets[:, place], there)
         else:
             noise = rng.normal(0.0, _NOISE * (feature.range[1] - feature.range[0]), count)
             targets[:, place] = np.clip(targets[:, place] + noise, distinct[0], distinct[-1])

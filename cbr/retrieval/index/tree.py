@@ -7,8 +7,11 @@ values is divided into spans of values, and its bound is the similarity to the n
 span; its true values are compared for the vectors that remain. A missing value is a value of its
 own, or a span of its own.
 
-These are scored as `scoring` defines it, in float64 and in feature order, so the result is the same
-as that of scoring every vector.
+Where cases are sparse, little can be pruned. If the first targets of many meet most vectors, the
+others are compared with all of them (`tree_search.scan`), which is then several times as fast.
+
+Vectors that are found are scored as `scoring` defines it, in float64 and in feature order, so the
+result is the same as that of scoring every vector.
 """
 
 from __future__ import annotations
@@ -36,6 +39,12 @@ _LEAF = 4
 _REMEMBERED = 8_000_000
 #: Pairs of vectors from which the similarity that a feature usually loses is estimated.
 _JUDGED = 300
+
+
+#: After so many targets the search may go on without the tree,
+_TRIED = 24
+#: if it met more than this part of all vectors, on average, some of them again and again.
+_MET = 0.5
 
 
 Places = NDArray[np.int32]
@@ -154,9 +163,15 @@ class TreeIndex:
         numbers = reach.numbers
         parts: list[NearestVectors] = []
         pending = np.arange(len(codes))
+        scanned = False
         while len(pending) or not parts:
-            step = tree_search.first_step(numbers)
-            start, position = tree_search.search(self.tree, targets, pending, step, numbers)
+            if scanned:
+                start, position = tree_search.scan(self.tree, targets, pending, numbers)
+            else:
+                some = pending if len(pending) < 2 * _TRIED or parts else pending[:_TRIED]
+                step = tree_search.first_step(numbers)
+                start, position, met = tree_search.search(self.tree, targets, some, step, numbers)
+                scanned = met > _MET * (len(start) - 1) * len(self.vectors)
             similarity = self._scored(targets, pending, start, position)
             parts.append(
                 NearestVectors(*tree_search.rank(start, position, similarity, self.tree, numbers))

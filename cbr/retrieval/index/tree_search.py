@@ -23,6 +23,10 @@ from cbr.typing import Floats, Ints
 
 #: The most found vectors in memory at a time, for all targets together.
 _IN_HAND = 4_000_000
+#: Tolerance of sums in float32, and of the rounding by which similarities tie.
+_MARGIN = 2e-5
+#: Bins of similarity, in which those that seem nearest are found.
+_BINS = 4096
 #: Tolerance of partial sums, which are added in another order than scores; they differ by far less.
 SLACK = 1e-9
 
@@ -118,7 +122,8 @@ def _next_loss(lost, held, reach):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
-    """Positions of all vectors within the reach of each pending target, and some beyond it.
+    """Positions of all vectors within the reach of each pending target, and some beyond it; and how
+    many vectors were met.
 
     Stops early, after the target with which the found vectors exceed the memory limit.
     """
@@ -132,7 +137,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
     sofar = np.zeros(levels, np.float64)
     weight, need = np.empty(features), np.empty(features)
     row = np.empty(features, np.int64)
-    n = 0
+    n, met = 0, 0
     ignoring = tree.ignored.max() >= 0
     for q in range(len(pending)):
         target = pending[q]
@@ -174,6 +179,7 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
                     level += 1
                     here[level], end[level], sofar[level] = first[node], last[node], come
                     continue
+                met += last[node] - first[node]
                 for at in range(first[node], last[node]):
                     total = come
                     near = True
@@ -195,8 +201,8 @@ def search(tree, targets, pending, lost, reach):  # type: ignore[no-untyped-def]
             may = _next_loss(may, held, reach)
         start[q + 1] = n
         if n > _IN_HAND:
-            return start[: q + 2], position[:n]
-    return start, position[:n]
+            return start[: q + 2], position[:n], met
+    return start, position[:n], met
 
 
 @njit(nogil=True)
@@ -209,6 +215,107 @@ def _enter_ignored(tree, targets, target, may):  # type: ignore[no-untyped-def]
             targets.table[at] = 1.0 - may
             targets.table[at + tree.spans[place]] = 1.0 - may
     return 1.0 - may if may < 1.0 else 0.0
+
+
+@njit(nogil=True)
+def scan(tree, targets, pending, reach):  # type: ignore[no-untyped-def]
+    """As `search`, without the tree: all vectors are compared by their codes, which tell a little
+    more similarity than they have. Faster where cases are so sparse that little is pruned.
+
+    Of the vectors that seem nearest, enough are surely as similar as is then asked of all others.
+    """
+    above, cap, fallback = reach
+    size = 1024
+    position = np.empty(size, np.int64)
+    start = np.zeros(len(pending) + 1, np.int64)
+    seem = np.empty(len(tree.codes), np.float32)
+    n = 0
+    for q in range(len(pending)):
+        target = pending[q]
+        weight = targets.weight_sum[target]
+        most = _seeming(tree, targets, target, seem) / weight
+        room = max(cap if above < 1.0 else 0.0, fallback)
+        sure = _surely(tree, targets, target, seem, room)
+        least = np.inf
+        if most > above - _MARGIN:
+            least = max(above, _nth(sure, cap))
+        if fallback > 0 and not (len(sure) and sure[0] > above):
+            least = min(least, _nth(sure, fallback))
+        least = (least - _MARGIN) * weight
+        for at in range(len(seem)):
+            if seem[at] >= least:
+                if n == size:
+                    size *= 2
+                    position = _longer(position, size)
+                position[n] = at
+                n += 1
+        start[q + 1] = n
+        if n > _IN_HAND:
+            return start[: q + 2], position[:n]
+    return start, position[:n]
+
+
+@njit(nogil=True)
+def _seeming(tree, targets, target, seem):  # type: ignore[no-untyped-def]
+    """The most that the weighted sum of each vector may be by its codes, and the largest of all."""
+    features = len(tree.spans)
+    worth = np.zeros((features, 256), np.float32)
+    for place in range(features):
+        row = targets.rows[target, place]
+        for code in range(min(256, len(targets.table) - row)):
+            worth[place, code] = targets.weights[target, place] * targets.table[row + code]
+        if tree.ignored[place] >= 0:
+            worth[place, tree.ignored[place]] = targets.weights[target, place]
+    most = np.float32(0.0)
+    for at in range(len(seem)):
+        total = np.float32(0.0)
+        for place in range(features):
+            total += worth[place, tree.codes[at, place]]
+        seem[at] = total
+        most = max(most, total)
+    return most
+
+
+@njit(nogil=True)
+def _surely(tree, targets, target, seem, room):  # type: ignore[no-untyped-def]
+    """The least similarity of vectors that seem nearest, at least `room` of them, in descending
+    order; none if there is room for all."""
+    if not room < len(seem):
+        return np.empty(0)
+    weight = targets.weight_sum[target]
+    held = np.zeros(_BINS + 1, np.int64)
+    for at in range(len(seem)):
+        held[min(int(seem[at] / weight * _BINS), _BINS)] += 1
+    cut, taken = _BINS, held[_BINS]
+    while taken < room and cut > 0:
+        cut -= 1
+        taken += held[cut]
+    found, n = np.empty(taken), 0
+    for at in range(len(seem)):
+        if min(int(seem[at] / weight * _BINS), _BINS) >= cut:
+            found[n] = _least(tree, targets, target, at)
+            n += 1
+    return -np.sort(-found[:n])
+
+
+@njit(nogil=True)
+def _least(tree, targets, target, at):  # type: ignore[no-untyped-def]
+    """The least similarity that a vector may have by its codes."""
+    total, counted = 0.0, 0.0
+    for place in range(len(tree.spans)):
+        code = tree.codes[at, place]
+        if code != tree.ignored[place]:
+            worst = targets.rows[target, place] + tree.spans[place] + code
+            total += targets.weights[target, place] * targets.table[worst]
+            counted += targets.weights[target, place]
+    return total / counted if counted > 0.0 else 0.0
+
+
+@njit(nogil=True)
+def _nth(descending, rank):  # type: ignore[no-untyped-def]
+    """The number of this rank from the top, rounded up; -1 if there are not so many."""
+    place = np.ceil(rank) - 1.0
+    return descending[int(place)] if 0 <= place < len(descending) else -1.0
 
 
 @njit(nogil=True)
