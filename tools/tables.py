@@ -14,6 +14,7 @@ import math
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,22 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="repeats of the cross-validation")
     parser.add_argument("--only", action="append", choices=list(public_tables()), default=None)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--keep", type=Path, help="JSON file of finished tables, so that a run can be continued"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_option(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    kept = json.loads(given.keep.read_text()) if given.keep and given.keep.exists() else {}
     found = {}
     for name, make in public_tables().items():
         if given.only is None or name in given.only:
-            found[name] = compared(make(), given.repeats, given.seed)
+            key = f"{name} {given.repeats} {given.seed}"
+            kept[key] = kept.get(key) or compared(make(), given.repeats, given.seed)
+            found[name] = kept[key]
+            if given.keep:
+                given.keep.write_text(json.dumps(kept, indent=1))
     page = _page(found, given.seed, given.repeats)
     if given.write_results:
         write(page)

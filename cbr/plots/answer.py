@@ -167,10 +167,8 @@ def _least_similar(answer: Explanation, near: Neighbour) -> str:
         if local is not None
     }
     most = [name for name in sorted(lost, key=lambda name: -lost[name]) if lost[name] > 5e-4]
-    ignored = [
-        answer.label(n) for n in answer.weights if near.local[n] is None and n not in answer.unknown
-    ]
-    lacks = f"; without {_cut(', '.join(ignored), 40)}" if ignored else ""
+    ignored = [n for n in answer.weights if near.local[n] is None and n not in answer.unknown]
+    lacks = f"; without {_cut(', '.join(map(answer.label, ignored)), 40)}" if ignored else ""
     if not most:
         return f"similar in every feature{lacks}"
     named = ", ".join(f"{answer.label(n)} −{lost[n]:.3f}" for n in most[:_NAMED])
@@ -188,7 +186,7 @@ def _draw_numbers(axis: Axes, answer: Explanation) -> None:
     title = f"The proposal: {number(value)} {answer.unit}".strip()
     if found is not None:
         axis.axvspan(found.low, found.high, color=_NOT_PROPOSED, alpha=0.35, linewidth=0)
-        title += f"\n{found.level:.0%} interval {number(found.low)} to {number(found.high)}"
+        title += f"\n{found.level:.0%} interval: {number(found.low)} to {number(found.high)}"
     for place, near in enumerate(answer.alike[:_MOST]):
         axis.plot(near.numbers, [place] * len(near.numbers), "o", color=BLACK, alpha=0.8)
     if answer.decision is not None and not isinstance(answer.decision.solution, str):
