@@ -89,6 +89,18 @@ class PluginFailure(CbrError):
     """A plugin that raised an exception, or returned something that its hook does not allow."""
 
 
+class NeedsPackage(CbrError):
+    """A package that is not installed, which only a part of the engine needs.
+
+    >>> raise NeedsPackage("Parquet", "pyarrow")
+    Traceback (most recent call last):
+    cbr.errors.NeedsPackage: Parquet needs the package pyarrow: pip install pyarrow
+    """
+
+    def __init__(self, what: str, package: str) -> None:
+        super().__init__(f"{what} needs the package {package}: pip install {package}")
+
+
 class NameClash(CbrError):
     """One name registered by two plugins."""
 

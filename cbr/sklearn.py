@@ -7,7 +7,7 @@ cross-validation and searches for parameters.
     model.predict(X_new)
 
 A frame may have columns of text: these are compared as categories. NaN is a missing value. It needs
-scikit-learn: ``pip install 'cbr-engine[sklearn]'``.
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from cbr.case import CaseType, Feature, Number
-from cbr.errors import CbrError, EmptyStage
+from cbr.errors import CbrError, EmptyStage, NeedsPackage
 from cbr.learning.weight_learning import STEPS, learn
 from cbr.retrieval.retriever import Retriever, retriever_of
 from cbr.reusing.proposal import reuse_many, reuse_numbers
@@ -31,7 +31,7 @@ try:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
-    raise CbrError("cbr.sklearn needs scikit-learn: pip install 'cbr-engine[sklearn]'") from None
+    raise NeedsPackage("cbr.sklearn", "scikit-learn") from None
 
 __all__ = ["CaseBasedClassifier", "CaseBasedRegressor"]
 

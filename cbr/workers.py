@@ -20,7 +20,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from cbr import compile_notice
-from cbr.errors import BadValue, CbrError
+from cbr.errors import BadValue, CbrError, NeedsPackage
 from cbr.plugging.plugins import default_plugins, start_worker
 from cbr.store import shared_arrays
 
@@ -98,7 +98,7 @@ def _dask_client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise CbrError("--dask needs an extra: pip install 'cbr-engine[cluster]'") from None
+        raise NeedsPackage("--dask", "distributed") from None
     try:
         return Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

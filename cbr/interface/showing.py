@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from cbr.errors import CbrError
+from cbr.errors import NeedsPackage
 
 #: The most rows that a table shows, and the most characters of a cell.
 _ROWS, _WIDE = 10, 40
@@ -17,7 +17,7 @@ def pandas() -> Any:
     try:
         import pandas
     except ImportError:
-        raise CbrError("frames need pandas: pip install 'cbr-engine[pandas]'") from None
+        raise NeedsPackage("a frame", "pandas") from None
     return pandas
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cbr.errors import BadValue, CbrError, NoSuchName
+from cbr.errors import BadValue, NeedsPackage, NoSuchName
 from cbr.files.atomic import whole_file
 from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins, default_plugins
@@ -97,7 +97,7 @@ def _write_parquet(path: Path, columns: dict[str, str], rows: Rows) -> None:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise CbrError("parquet needs an extra: pip install 'cbr-engine[parquet]'") from None
+        raise NeedsPackage("Parquet", "pyarrow") from None
     kinds = {"INTEGER": arrow.int64(), "TEXT": arrow.string()}
     fields = [(name, kinds.get(kind, arrow.float64())) for name, kind in columns.items()]
     layout = arrow.schema(fields)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cbr.errors import BadJson, BadValue, CbrError
+from cbr.errors import BadJson, BadValue, NeedsPackage
 from cbr.files.compression import BROKEN, lines_of, open_bytes, plain_name
 from cbr.files.json_text import read_json
 from cbr.store.records import Record, Skipped
@@ -173,7 +173,7 @@ def _parquet(path: Path, options: TableOptions) -> Rows:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise CbrError("Parquet needs an extra: pip install 'cbr-engine[parquet]'") from None
+        raise NeedsPackage("Parquet", "pyarrow") from None
     number = 0
     try:
         with open_bytes(path) as (raw, _):
@@ -190,7 +190,7 @@ def _excel(path: Path, options: TableOptions) -> Rows:
     try:
         import openpyxl
     except ImportError:
-        raise CbrError("Excel files need an extra: pip install 'cbr-engine[excel]'") from None
+        raise NeedsPackage("Excel", "openpyxl") from None
     import zipfile
 
     broken: tuple[type[Exception], ...] = (zipfile.BadZipFile, KeyError, ValueError, *BROKEN)

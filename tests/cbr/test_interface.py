@@ -227,6 +227,6 @@ for need in (lambda: base.to_pandas(), lambda: __import__("cbr.sklearn")):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.splitlines() == [
         "a",
-        "frames need pandas: pip install 'cbr-engine[pandas]'",
-        "cbr.sklearn needs scikit-learn: pip install 'cbr-engine[sklearn]'",
+        "a frame needs the package pandas: pip install pandas",
+        "cbr.sklearn needs the package scikit-learn: pip install scikit-learn",
     ], done.stderr
