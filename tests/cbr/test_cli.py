@@ -310,7 +310,7 @@ def test_debug_shows_where(cbr, monkeypatch) -> None:
 class TestPlugins:
     def test_the_list(self, cbr, plugin_file) -> None:
         found = cbr("plugins", "--json", "--plugin", plugin_file(NEAR)).json["plugins"]
-        own = "arena bots casper holdem logs mcts opponents play similarity".split()
+        own = "arena bots casper holdem kmodels logs mcts opponents play similarity".split()
         assert [p["name"] for p in found] == ["engine", *own, "dropped"]
         assert found[-2]["distribution"] == "cbr-engine"
         assert found[-2]["version"]
