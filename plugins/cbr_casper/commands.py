@@ -83,7 +83,7 @@ def label(
         elif models is None or (wanted and TableModels.are_stale(base)):
             unused = []
             with progress("finding best responses", "hands") as tell:
-                models = TableModels.learn(base, seed, rounds, hands, pool, tell)
+                models = TableModels.learn(base, seed, rounds, hands, pool, tell, resume=True)
             with base.transaction():
                 models.save(base)
         if idle := [f"--{name}" for name in unused if _is_given(context, name)]:
