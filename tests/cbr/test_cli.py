@@ -387,6 +387,12 @@ def cbr_info(casebase):
         assert "chatter" in answer.err
 
 
+def test_the_list_of_commands_cuts_no_summary_off(cbr) -> None:
+    listed = cbr("--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) > 25
+    assert "..." not in listed
+
+
 @pytest.mark.parametrize("command", ["build", "rebuild", "info", "check", "query", "retain"])
 def test_every_command_has_help_with_an_example(cbr, command: str) -> None:
     answer = cbr(command, "--help")

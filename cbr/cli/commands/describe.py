@@ -37,7 +37,7 @@ def describe(
     decimal: Decimal = "",
     json: Json = False,
 ) -> None:
-    """Show what is in the columns of a table, and write the case type that suits it.
+    """Show the columns of a table and the case type proposed.
 
     The file that --out writes can be edited by hand; `cbr build TABLE --case-type FILE` builds by
     it.
