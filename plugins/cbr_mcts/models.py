@@ -19,7 +19,7 @@ from cbr.typing import Floats
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import RAISE
 from cbr_mcts.options import NONE, SHIPPED
-from cbr_opponents import RAISE_SIZES, OpponentModel, model_maker, read_model
+from cbr_opponents import RAISE_SIZES, ModelPart, OpponentModel, model_maker, read_model
 
 #: The models that ship: learned from games of our own bots (`tools/make_prior.py`).
 PRIORS = {betting: Path(__file__).with_name(f"prior_{betting}.npz") for betting in RAISE_SIZES}
@@ -29,11 +29,14 @@ _MOST = 12
 
 class Model(NamedTuple):
     """A model in array form, the counts `usual` [SEEN] that its profiles are shrunk towards (None
-    if it uses no profiles), and its spec."""
+    if it uses no profiles), and its spec; and the `share`, `trust` and `hands` of a `ModelPart`."""
 
     arrays: OpponentModel
     usual: Floats | None
     spec: str
+    share: float = 1.0
+    trust: float = 1.0
+    hands: float = 0.0
 
 
 def games_of(text: str) -> tuple[str, ...]:
@@ -99,7 +102,8 @@ def _made(text: str, betting: str) -> tuple[Model, ...]:
         raise BadValue(f"model={text} is of another game than {betting}")
     usual = getattr(model, "usual", None)
     usual = getattr(observed, "usual", None) if usual is None else usual
-    return tuple(Model(part, usual, text) for part in getattr(model, "parts", (arrays,)))
+    parts = getattr(model, "parts", (ModelPart(arrays),))
+    return tuple(Model(part.arrays, usual, text, *part[1:]) for part in parts)
 
 
 @lru_cache(maxsize=2)
