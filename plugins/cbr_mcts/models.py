@@ -14,7 +14,7 @@ from cbr import BadValue
 from cbr.spec import several
 from cbr.typing import Floats
 from cbr_mcts.options import NONE, SHIPPED
-from cbr_opponents import RAISE_SIZES, OpponentModel, read_model
+from cbr_opponents import RAISE_SIZES, ModelPart, OpponentModel, read_model
 from cbr_opponents.learning import model_of_spec
 
 #: The models that ship: learned from games of our own bots (`tools/make_prior.py`).
@@ -25,11 +25,14 @@ _MOST = 12
 
 class Model(NamedTuple):
     """A model in array form, the counts `usual` [SEEN] that its profiles are shrunk towards (None
-    if it uses no profiles), and its spec."""
+    if it uses no profiles), and its spec; and the `share`, `trust` and `hands` of a `ModelPart`."""
 
     arrays: OpponentModel
     usual: Floats | None
     spec: str
+    share: float = 1.0
+    trust: float = 1.0
+    hands: float = 0.0
 
 
 def games_of(text: str) -> tuple[str, ...]:
@@ -75,4 +78,5 @@ def _made(text: str, betting: str) -> tuple[Model, ...]:
             f"model={text} has no array form, which a search reads; trees, frequencies, ponsen "
             "and file have"
         )
-    return tuple(Model(part, usual, text) for part in getattr(model, "parts", (model.arrays,)))
+    parts = getattr(model, "parts", (ModelPart(model.arrays),))
+    return tuple(Model(part.arrays, usual, text, *part[1:]) for part in parts)
