@@ -17,6 +17,7 @@ from .abstraction import strength_space as strength_space
 from .array_models import ArrayModel as ArrayModel
 from .array_models import uniform_arrays as uniform_arrays
 from .boosting import DEPTH as DEPTH
+from .boosting import QUICK as QUICK
 from .boosting import Trees as Trees
 from .boosting import log_loss as log_loss
 from .boosting import refined as refined
