@@ -48,6 +48,7 @@ from cbr_opponents import (
     CONTEXTS,
     DEPTH,
     KINDS,
+    QUICK,
     RAISE_SIZES,
     TILTS,
     OpponentModel,
@@ -77,6 +78,8 @@ _FORGET = 0.99
 _ENOUGH = 1_000
 #: The least rate of a move, since logarithms are taken of it.
 _LEAST = 1e-6
+#: Most trees of a street: labels are averages over whole tables, for which few will do.
+_TREES = 60
 #: The greatest number in an array; values are in small bets or big blinds.
 _GREATEST = 1e6
 #: Prior of the first model.
@@ -116,7 +119,7 @@ class TableModels:
         was interrupted there goes on."""
         observed, betting = observe(base), BETTING[base.domain]
         # Simulated tables have no history, so what was seen of single players is left out.
-        everybody = fit_trees(observed, profiles=False, public=False, sized=False)
+        everybody = fit_trees(observed, _TREES, False, public=False, sized=False, pace=QUICK)
         models, has_trees = [everybody], bool(everybody.trees.any())
         if betting == "limit":
             # Trees are fitted to the players of the log, not to others. With trees the tilted
