@@ -527,6 +527,13 @@ class Casebase:
             [name, body.getvalue()],
         )
 
+    def drop_learned(self, names: Sequence[str]) -> None:
+        """Delete learned arrays, inside a transaction."""
+        self.verify_writing()
+        if schema.LEARNED in self.db.table_names():
+            query = f"DELETE FROM {schema.LEARNED} WHERE name = ?"
+            self.db.conn.executemany(query, [[name] for name in names])
+
     def learned_names(self) -> list[str]:
         """The names of the arrays that were learned from the cases."""
         if schema.LEARNED not in self.db.table_names():

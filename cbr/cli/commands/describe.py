@@ -38,7 +38,7 @@ def describe(
     na: Na = "",
     json: Json = False,
 ) -> None:
-    """Show what is in the columns of a table, and write the case type that suits it.
+    """Show the columns of a table and the case type proposed.
 
     The file that --out writes can be edited by hand; `cbr build TABLE --case-type FILE` builds by
     it.
