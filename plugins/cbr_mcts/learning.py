@@ -38,8 +38,9 @@ from cbr_holdem.table import (
     raise_limits,
     unpacked,
 )
+from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS, cell_of
 from cbr_mcts.models import Model
-from cbr_mcts.simulation import CELLS, KINDS, cell_of
+from cbr_mcts.replaying import learn_hands
 from cbr_opponents import PROFILE, SEEN, move_chances, profile_features, workspace
 from cbr_opponents.remembering import Opponent, OpponentMemory
 
@@ -61,17 +62,20 @@ def memory_of(models: int) -> np.dtype[Any]:
             ("made", np.float64, (seats, *cells)),
             ("expected", np.float64, (seats, models, *cells)),
             ("explained", np.float64, (seats, models)),
+            ("slopes", np.float64, (seats, models, LOGITS, TRAITS)),
+            ("doubts", np.float64, (seats, models, LOGITS, TRAITS, TRAITS)),
         ]
     )
 
 
 class Seen(NamedTuple):
     """What models make of the players at tables, by seat: `profiles` uint8 [n, M, 10, PROFILE] as
-    each model knows them, `factors` [n, M, 10, CELLS, KINDS] that correct its chances, and the
-    chances `of_models` [n, 10, M]."""
+    each model knows them, `factors` [n, M, 10, CELLS, KINDS] and `slopes` [n, M, 10, LOGITS,
+    TRAITS] that correct its chances, and the chances `of_models` [n, 10, M]."""
 
     profiles: NDArray[np.uint8]
     factors: Floats
+    slopes: Floats
     of_models: Floats
 
 
@@ -111,6 +115,7 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
     found = Seen(
         np.empty((count, many, MOST_SEATS, PROFILE), np.uint8),
         np.ones((count, many, MOST_SEATS, CELLS, KINDS)),
+        np.zeros((count, many, MOST_SEATS, LOGITS, TRAITS)),
         np.ones((count, MOST_SEATS, many)),
     )
     for at, model in enumerate(models):
@@ -119,7 +124,7 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
             _profiles(rows, own, memory["seen"], model.usual, found.profiles[:, at])
     if memory is not None:
         made, expected = memory["made"], memory["expected"]
-        _factors(rows, own, made, expected, memory["explained"], found)
+        _factors(rows, own, made, expected, memory["explained"], memory["slopes"], found)
     return found
 
 
@@ -133,7 +138,9 @@ def _profiles(rows: Any, own: Any, seen: Any, usual: Floats, out: Any) -> None:
 
 
 @njit
-def _factors(rows: Any, own: Any, made: Any, expected: Any, explained: Any, out: Seen) -> None:
+def _factors(
+    rows: Any, own: Any, made: Any, expected: Any, explained: Any, slopes: Any, out: Seen
+) -> None:
     many = expected.shape[2]
     for i in range(len(rows)):
         n = rows[i, SEATS]
@@ -143,6 +150,9 @@ def _factors(rows: Any, own: Any, made: Any, expected: Any, explained: Any, out:
             for m in range(many):
                 chance = np.exp(explained[i, turn, m] - best)
                 out.of_models[i, seat, m] = max(_LEAST_MODEL, chance)
+                for logit in range(LOGITS):
+                    for trait in range(TRAITS):
+                        out.slopes[i, m, seat, logit, trait] = slopes[i, turn, m, logit, trait]
                 for cell in range(CELLS):
                     if made[i, turn, cell].sum() > 0.0:
                         usual = expected[i, turn, m, cell]
@@ -168,6 +178,9 @@ def _expect(
     kept = [memory[name] for name in ("made", "expected", "explained")]
     space = workspace(arrays[0])
     _expect_all(tables, seats, game.terms, arrays, found.profiles, space, *kept)
+    if any(model.reads_hands for model in arrays):
+        slopes, doubts = memory["slopes"], memory["doubts"]
+        learn_hands(tables, seats, game.terms, arrays, found, slopes, doubts)
 
 
 @njit
