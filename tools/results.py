@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +36,8 @@ class Table(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page of results: its file's name without suffix, what it is about, and its tables."""
+    """A page of results: its file's name without suffix, what it is about, its tables, and a
+    picture, or several by what they show."""
 
     name: str
     title: str
@@ -43,6 +45,16 @@ class Page(NamedTuple):
     tables: Sequence[Table]
     seed: object = None
     picture: Path | None = None
+    pictures: Mapping[str, Path] = MappingProxyType({})
+
+    @property
+    def drawn(self) -> list[tuple[str, Path, str]]:
+        """The title, the file, and the name on the page of each picture."""
+        one = [(self.title, self.picture, f"{self.name}.png")] if self.picture else []
+        several = [
+            (title, path, f"{self.name}-{path.stem}.png") for title, path in self.pictures.items()
+        ]
+        return one + several
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -61,9 +73,9 @@ def show(page: Page) -> None:
 
 
 def write(page: Page, folder: Path = FOLDER, command: Sequence[str] | None = None) -> Path:
-    """Write a page, with its picture beside it; `command` is this process's unless given."""
-    if page.picture:
-        shutil.copyfile(page.picture, folder / f"{page.name}.png")
+    """Write a page, with its pictures beside it; `command` is this process's unless given."""
+    for _, picture, name in page.drawn:
+        shutil.copyfile(picture, folder / name)
     path = folder / f"{page.name}.md"
     path.write_text(markdown(page, command or sys.argv), "utf-8")
     print(f"wrote {path}", file=sys.stderr)
@@ -79,8 +91,7 @@ def markdown(page: Page, command: Sequence[str]) -> str:
             parts.append(_paragraph(one.note))
         rows = [one.columns, ["---"] * len(one.columns), *one.rows]
         parts.append("".join(f"| {' | '.join(map(_cell, row))} |\n" for row in rows))
-    if page.picture:
-        parts.append(f"![{page.title}]({page.name}.png)\n")
+    parts += [f"![{title}]({name})\n" for title, _, name in page.drawn]
     return "\n".join(parts)
 
 

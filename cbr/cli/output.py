@@ -172,7 +172,7 @@ def cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:,.4g}"
     return str(value)
 
 

@@ -6,6 +6,7 @@ model         clusters as a player model, `kmodels:FILE`
 model_file    clusters saved to a file and read again
 training      clusters of the players of a log, from several starts
 hidden_cards  what players hold who do not show it
+folds         folds that fall with the strength of the hand
 evaluation    how well clusters predict players who were held out; the number of clusters
 sizes         classes of sizes of bets and raises, found in a log
 report        what the players of a cluster are like

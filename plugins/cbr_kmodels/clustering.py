@@ -52,13 +52,14 @@ class Block(NamedTuple):
 
 class Round(NamedTuple):
     """What a round of clustering came to: the likeliest cluster of each player, how many players
-    moved to another, and the logarithm of the likelihood of all moves. The last round is `final` if
-    nobody moved and the likelihood hardly rose."""
+    moved to another, the logarithm of the likelihood of all moves, and the `effects`. The last
+    round is `final` if nobody moved and the likelihood hardly rose."""
 
     nearest: Ints
     moved: int
     likelihood: float
     final: bool
+    effects: tuple[Floats, ...]
 
 
 class Clusters(NamedTuple):
@@ -70,6 +71,12 @@ class Clusters(NamedTuple):
     share: Floats
     member: Floats
     rounds: tuple[Round, ...]
+
+    def after(self, rounds: int) -> Clusters:
+        """The clusters after so many of the rounds, each player in the likeliest."""
+        last = self.rounds[rounds - 1]
+        member = np.eye(len(self.share))[last.nearest]
+        return Clusters(last.effects, _shares(member), member, self.rounds[:rounds])
 
     @property
     def likelihood(self) -> float:
@@ -100,15 +107,21 @@ def cluster(
             list(threads.map(_maximise, blocks, repeat(member), effects))
             found = threads.map(likelihoods, blocks, repeat(players), effects)
             member, total = posterior(sum(found, np.log(share)))
-            share = (member.sum(axis=0) + _PRIOR / k) / (players + _PRIOR)
+            share = _shares(member)
             now = member.argmax(axis=1)
             moved, likely = int((now != nearest).sum()), float(total.sum())
             final = bool(done) and not moved and likely - done[-1].likelihood < -_RISE * likely
-            done.append(Round(now, moved, likely, final))
+            done.append(Round(now, moved, likely, final, tuple(one.copy() for one in effects)))
             nearest = now
             if tell:
                 tell(len(done), moved)
     return Clusters(effects, share, member, tuple(done))
+
+
+def _shares(member: Floats) -> Floats:
+    """The share of players in each cluster [k], never 0."""
+    players, k = member.shape
+    return np.asarray((member.sum(axis=0) + _PRIOR / k) / (players + _PRIOR))
 
 
 def likelihoods(block: Block, players: int, effects: Floats) -> Floats:

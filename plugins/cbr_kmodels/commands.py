@@ -10,6 +10,8 @@ import typer
 from cbr.cli import File, Json, emit, note, progress, table
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from cbr import Casebase
     from cbr.statistics import Mean
     from cbr.typing import Floats, Progress
@@ -43,6 +45,8 @@ _Cards = Annotated[
 _Sizes = Annotated[
     int, typer.Option(min=0, max=30, help="Also find so many classes of sizes of bets and raises.")
 ]
+_Workers = Annotated[int, typer.Option(min=1, help="Processes that starts are shared among.")]
+_Dask = Annotated[str, typer.Option(metavar="ADDRESS", help="Or a Dask scheduler's workers.")]
 _Plot = Annotated[
     Path | None, typer.Option(metavar="P.png", help="Draw the clusters after 1, 3 and all rounds.")
 ]
@@ -67,9 +71,11 @@ def cluster(
     cards: _Cards = False,
     sizes: _Sizes = 0,
     plot: _Plot = None,
+    workers: _Workers = 1,
+    dask: _Dask = "",
     json: Json = False,
 ) -> None:
-    """Cluster the players of a casebase of hold'em by how they act.
+    """Cluster the players of a casebase by how they act.
 
     A cluster is how its players' moves differ from those of all players; a player belongs to the
     cluster under which its moves are likeliest. With --test clusters are made of four fifths of the
@@ -78,6 +84,7 @@ def cluster(
     from cbr import Casebase
     from cbr.files import verify_place
     from cbr.plots import verify_picture
+    from cbr.workers import executor
     from cbr_holdem.situation import BETTING
     from cbr_kmodels.model_file import save_kmodels, verify_name
     from cbr_kmodels.training import Plan
@@ -93,8 +100,11 @@ def cluster(
     with Casebase.open(file) as base:
         with progress("reading", "hands") as tell:
             observed = observe(base, tell)
-        with progress("clustering", "rounds") as tell:
-            found = _made(observed, plan, count, test, plot, tell)
+        with (
+            executor(min(workers, starts), dask) as pool,
+            progress("clustering", "rounds") as tell,
+        ):
+            found = _made(observed, plan, count, test, plot, tell, pool)
         if cards:
             with progress("inferring cards", "rounds") as tell:
                 _infer(base, observed, found, tell)
@@ -121,7 +131,13 @@ def _clusters(text: str) -> int:
 
 
 def _made(
-    observed: Any, plan: Any, count: int, test: bool, plot: Path | None, tell: Progress
+    observed: Any,
+    plan: Any,
+    count: int,
+    test: bool,
+    plot: Path | None,
+    tell: Progress,
+    pool: Executor | None,
 ) -> dict[str, Any]:
     """Clusters with all that is told of them."""
     import dataclasses
@@ -145,13 +161,13 @@ def _made(
         known, tested = apart(observed, plan.seed)
         prepared = prepare(known, plan)
         if not count:
-            count, tried = choose_k(prepared, tested, plan, CANDIDATES, heard)
+            count, tried = choose_k(prepared, tested, plan, CANDIDATES, heard, pool)
         plan = dataclasses.replace(plan, k=count)
         if test:
-            judged = held_out(fit_clusters(prepared, plan, heard)[0], known, tested)
+            judged = held_out(fit_clusters(prepared, plan, heard, pool)[0], known, tested)
     plan = dataclasses.replace(plan, k=count)
     prepared = prepare(observed, plan)
-    model, clusters = fit_clusters(prepared, plan, heard)
+    model, clusters = fit_clusters(prepared, plan, heard, pool)
     players = np.unique(prepared.observed.player)
 
     def nearest(of: Any) -> Any:

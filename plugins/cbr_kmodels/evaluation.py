@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,11 +44,13 @@ class Scores(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The scores of several ways to predict the sizes of so many bets, or raises."""
+    """The scores of several ways to predict the sizes of so many bets, or raises; and how often
+    each size was made (rows) and found likeliest (columns) by the last way, `confusion` [7, 7]."""
 
     name: str
     decisions: int
     scores: list[Scores]
+    confusion: Floats
 
 
 class HeldOut(NamedTuple):
@@ -89,9 +92,7 @@ def held_out(model: KModels, known: Observed, tested: Observed) -> HeldOut:
         for name, chances in zip(["what is legal", *names], [baseline, *ways], strict=True)
     ]
     guessed = ways[-1].argmax(axis=1)
-    confusion = np.zeros((5, 5))
-    five = [five_moves(judged, kind) for kind in (judged.kind, guessed)]
-    np.add.at(confusion, tuple(five), 1.0)
+    confusion = _confusion(five_moves(judged, judged.kind), five_moves(judged, guessed), 5)
     sizes = [] if model.sizes is None else _size_scores(known, judged, names, shares)
     return HeldOut(len(np.unique(judged.player)), len(judged), moves, sizes, confusion)
 
@@ -113,21 +114,29 @@ def _size_scores(
             _scores(way, chances, ways[1], made, some.player)
             for way, chances in zip(["commonest of the street", *names], ways, strict=True)
         ]
-        found.append(Sizes(name, len(some), scores))
+        confusion = _confusion(made, ways[-1].argmax(axis=1), SIZES)
+        found.append(Sizes(name, len(some), scores, confusion))
     return found
 
 
 def choose_k(
-    prepared: Prepared, tested: Observed, plan: Plan, candidates: Sequence[int], tell: Tell | None
+    prepared: Prepared,
+    tested: Observed,
+    plan: Plan,
+    candidates: Sequence[int],
+    tell: Tell | None = None,
+    pool: Executor | None = None,
 ) -> tuple[int, list[tuple[int, Mean]]]:
     """The number of clusters under which the moves of held-out players are likeliest, each
     predicted by the player's earlier hands; and the log-loss of each number that was tried. Numbers
-    are tried in ascending order, until two in a row are no better."""
+    are tried in ascending order, until two in a row are no better. There are never more clusters
+    than players."""
     tried: list[tuple[int, Mean]] = []
     best, worse = np.inf, 0
     chosen = candidates[0]
-    for k in candidates:
-        model = fit_clusters(prepared, dataclasses.replace(plan, k=k), tell)[0]
+    players = len(np.unique(prepared.observed.player))
+    for k in (one for one in candidates if one <= players):
+        model = fit_clusters(prepared, dataclasses.replace(plan, k=k), tell, pool)[0]
         chances = _kinds(model.mixed(tested, model.posteriors(tested)))
         loss = -np.log(chances[np.arange(len(tested)), tested.kind].clip(_LEAST))
         tried.append((k, clustered_mean(loss, tested.player)))
@@ -163,6 +172,12 @@ def _scores(name: str, chances: Floats, shared: Floats, made: Ints, player: Ints
     right = (chances.argmax(axis=1) == made).astype(np.float64)
     means = (clustered_mean(part, player) for part in (right, loss, usual - loss))
     return Scores(name, *means)
+
+
+def _confusion(made: Ints, guessed: Ints, moves: int) -> Floats:
+    counts = np.zeros((moves, moves))
+    np.add.at(counts, (made, guessed), 1.0)
+    return counts
 
 
 def _kinds(shares: Floats) -> Floats:

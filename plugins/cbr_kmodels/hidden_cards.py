@@ -13,9 +13,7 @@ is a grid that every model in array form has. All 1,326 hands are followed from 
 chance by hand class is refined by what a public model knows of the decision, for all hands alike.
 
 His models folded the best hands, from a start in which hidden hands are any. Here folds fall with
-the strength of the hand, in the start and after each maximisation: by isotonic regression, and
-after the flop by logistic regression in which the best hand hardly folds. Without it, likelihood
-alone makes folds too alike, because no model of moves is exactly right.
+the strength of the hand, in the start and after each maximisation (`folds`).
 """
 
 from __future__ import annotations
@@ -34,15 +32,14 @@ from cbr import Casebase
 from cbr.jit import njit
 from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
-from cbr_holdem.table import BOARD, BOARD_CARDS, CALL, FOLD
+from cbr_holdem.strength import hand_numbers
+from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, FOLD, HOLE
+from cbr_kmodels.folds import anchored_folds, falling_folds
 from cbr_kmodels.model import KModels
 from cbr_opponents import (
     BATCH,
     CLASSES,
-    CONTEXTS,
-    PRICE_CLASSES,
     board_hands,
-    class_order,
     class_shares,
     fill_board,
     hand_class,
@@ -55,31 +52,32 @@ from cbr_opponents.learning import Observed, counted, counted_by_context
 _COUNT = len(HANDS)
 #: Class of a hand that shares a card with the board.
 _BLOCKED = 255
-_FREE = CONTEXTS // PRICE_CLASSES
 #: Rounds end when no chance of a fold changes by more, on average over decisions.
 _SETTLED = 2e-4
 _LEAST = 1e-6
-#: The chance that the best hand folds after the flop; the usual slope of the logit of a fold in the
-#: share of better hands, and how much less it is with some potential and with much, and the slope
-#: in its root; and the weight of the usual.
-_BEST_FOLDS, _SLOPE, _LESS, _RIDGE = 0.02, 7.0, (-2.0, -4.0, 0.0), 4.0
+#: The most decisions of a player in a hand that are looked at.
+_MOST = 64
 
 
 class Boards(NamedTuple):
     """The hand classes of all hands on the boards of a log: `held` uint8 [boards, 1326], `row`
     [hands, 3] the board of each street after the first in `held`, -1 where it was not reached, and
-    `number` [hands] the records, ascending."""
+    `number` [hands] the records, ascending. Cards that are known are `shown` [m], places in HANDS,
+    of the players and hands `whose` [m] (record times players plus player), ascending."""
 
     number: Ints
     row: Ints
     held: NDArray[np.uint8]
+    whose: Ints
+    shown: Ints
 
 
 class Played(NamedTuple):
     """The decisions of each player in each hand, in order: `street`, `context`, `move`, the class
     `held` (-1: hidden) [n], and `factor` [n, moves], how much likelier each move is by the public
     model than by the average of its context. Player and hand number i has decisions `first`[i] to
-    `first`[i + 1], and boards `row` [i, 3]."""
+    `first`[i + 1], boards `row` [i, 3], and the cards `shown` [i], a place in HANDS or -1, of
+    `player` [i]."""
 
     street: Ints
     context: Ints
@@ -88,16 +86,27 @@ class Played(NamedTuple):
     factor: Floats
     first: Ints
     row: Ints
+    shown: Ints
+    player: Ints
+
+
+class Round(NamedTuple):
+    """A round of inference: the mean logarithm of how `likely` a move was, the mean `change` of a
+    fold, and the `grid` that it ended with."""
+
+    likely: float
+    change: float
+    grid: Floats
 
 
 class Inferred(NamedTuple):
     """The chances of moves given a hand, `grid` [4, CONTEXTS, CLASSES, moves]; the expected
-    `counts` of the same shape that they rest on; and by round how likely all moves were, and the
-    mean change of a fold."""
+    `counts` of the same shape that they rest on; the grid at the `start`, and the `rounds`."""
 
     grid: Floats
     counts: Floats
-    rounds: list[tuple[float, float]]
+    start: Floats
+    rounds: list[Round]
 
 
 def with_inferred_cards(
@@ -126,9 +135,12 @@ def boards_of(base: Casebase, observed: Observed) -> Boards:
     np.maximum.at(street, np.searchsorted(hands, observed.hand), observed.place[:, 0])
     number, street = hands[street > 0], street[street > 0]
     cards = np.zeros((len(number), 5), np.uint8)
+    player = {name: at for at, name in enumerate(observed.names)}
+    shown: list[Ints] = []
     for records, bodies in base.read_records(BATCH):
-        played, _, _ = replay_decisions(bodies)
+        played, _, names = replay_decisions(bodies)
         assert played.tables is not None
+        shown.append(_shown(played.tables, np.array(records)[played.hand], names, player))
         last = np.append(np.flatnonzero(np.diff(played.hand)), len(played.hand) - 1)
         of = np.array(records, np.int64)[played.hand[last]]
         at = np.searchsorted(number, of).clip(max=len(number) - 1)
@@ -144,7 +156,19 @@ def boards_of(base: Casebase, observed: Observed) -> Boards:
         list(
             threads.map(_classes, [cards[p] for p in parts], [row[p] for p in parts], repeat(held))
         )
-    return Boards(number, row, held)
+    whose, first = np.unique(np.concatenate(shown, axis=1)[0], return_index=True)
+    return Boards(number, row, held, whose, np.concatenate(shown, axis=1)[1, first])
+
+
+def _shown(tables: Ints, record: Ints, names: NDArray[Any], player: dict[str, int]) -> Ints:
+    """The player and hand, and the cards, of the decisions whose cards are known, [2, m]."""
+    at = np.arange(len(tables))
+    seat = tables[:, ACTOR]
+    one, two = (tables[at, HOLE + 2 * seat + card] for card in range(2))
+    known = np.flatnonzero((one < DECK) & (two < DECK))
+    who = np.array([player[name] for name in names[known]], np.int64)
+    holes = np.stack([one[known], two[known]], axis=1)
+    return np.stack([record[known] * len(player) + who, hand_numbers(holes)])
 
 
 def played_hands(observed: Observed, public: Floats, boards: Boards, use: Flags) -> Played:
@@ -163,6 +187,12 @@ def played_hands(observed: Observed, public: Floats, boards: Boards, use: Flags)
         at = np.searchsorted(boards.number, hand[new]).clip(max=len(boards.number) - 1)
         there = boards.number[at] == hand[new]
         row[there] = boards.row[at[there]]
+    shown = np.full(len(row), -1, np.int64)
+    if len(boards.whose):
+        whose = hand[new] * len(observed.names) + player[new]
+        at = np.searchsorted(boards.whose, whose).clip(max=len(boards.whose) - 1)
+        there = boards.whose[at] == whose
+        shown[there] = boards.shown[at[there]]
     return Played(
         observed.place[order, 0],
         observed.place[order, 1],
@@ -171,6 +201,8 @@ def played_hands(observed: Observed, public: Floats, boards: Boards, use: Flags)
         factor[order],
         first,
         row,
+        shown,
+        player[new],
     )
 
 
@@ -193,19 +225,20 @@ def infer_cards(
     else:
         shares = (totals + 0.1) / (totals + 0.1).sum(axis=-1, keepdims=True)
         grid[:] = shares[:, :, None]
-    done: list[tuple[float, float]] = []
+    start = grid
+    done: list[Round] = []
     counts = np.zeros(grid.shape)
-    while len(done) < rounds and not (done and done[-1][1] < _SETTLED):
+    while len(done) < rounds and not (done and done[-1].change < _SETTLED):
         counts, likely = expected_counts(played, boards, grid)
         found = smoothed_frequencies(counts, totals)  # type: ignore[arg-type]
         if falling:
             found = falling_folds(anchored_folds(found, counts), counts)
         change = (np.abs(found - grid)[..., FOLD] * counts.sum(axis=-1)).sum() / counts.sum()
         grid = found
-        done.append((likely, float(change)))
+        done.append(Round(likely, float(change), grid))
         if tell:
             tell(len(done), float(change))
-    return Inferred(grid, counts, done)
+    return Inferred(grid, counts, start, done)
 
 
 def expected_counts(played: Played, boards: Boards, grid: Floats) -> tuple[Floats, float]:
@@ -230,88 +263,6 @@ def expected_counts(played: Played, boards: Boards, grid: Floats) -> tuple[Float
 
 #: The share of all hands in each class before the flop.
 SHARES = class_shares(0)
-
-
-def falling_folds(grid: Floats, counts: Floats | None) -> Floats:
-    """The grid with folds that fall with the strength of the hand, among hands of like potential;
-    `counts` of the same shape weigh the classes, which count alike without them."""
-    out = grid.copy()
-    for street in range(4):
-        order, potential = class_order(street)
-        groups = [np.flatnonzero(potential == one) for one in np.unique(potential)]
-        groups = [one[np.argsort(-order[one], kind="stable")] for one in groups]  # weak hands first
-        for at in range(_FREE, CONTEXTS):
-            weight = np.ones(CLASSES) if counts is None else counts[street, at].sum(axis=-1) + 1.0
-            for group in groups:
-                fold = -isotonic(-grid[street, at, group, FOLD], weight[group])
-                stay = grid[street, at, group, CALL:].sum(axis=-1)
-                out[street, at, group, FOLD] = fold
-                out[street, at, group, CALL:] *= ((1.0 - fold) / stay)[:, None]
-    return out
-
-
-def anchored_folds(grid: Floats, counts: Floats) -> Floats:
-    """The grid with logistic chances of folds after the flop, fitted to expected counts: the best
-    hand folds with a chance of `_BEST_FOLDS`, and the logit rises with the share of better hands
-    and its root, by a slope for each context and less for hands with potential."""
-    out = grid.copy()
-    each = CONTEXTS // PRICE_CLASSES
-    for street in range(1, 4):
-        better, potential = class_order(street)
-        design = np.zeros((each, CLASSES, each + 3))
-        design[np.arange(each), :, np.arange(each)] = better
-        for one in (1, 2):
-            design[:, :, each + one - 1] = better * (potential == one)
-        design[:, :, -1] = np.sqrt(better)
-        for price in range(1, PRICE_CLASSES):
-            at = slice(price * each, (price + 1) * each)
-            times = counts[street, at].sum(axis=-1)
-            fold = _logistic_fit(design, counts[street, at, :, FOLD], times)
-            stay = grid[street, at, :, CALL:].sum(axis=-1)
-            out[street, at, :, FOLD] = fold
-            out[street, at, :, CALL:] *= ((1.0 - fold) / stay)[..., None]
-    return out
-
-
-def _logistic_fit(design: Floats, folds: Floats, times: Floats) -> Floats:
-    """Chances of folds [contexts, CLASSES] by logistic regression on counts, from the usual
-    slopes."""
-    x = design.reshape(-1, design.shape[-1])
-    y, n = folds.reshape(-1), times.reshape(-1)
-    anchor = np.log(_BEST_FOLDS / (1.0 - _BEST_FOLDS))
-    usual = np.append(np.full(design.shape[-1] - len(_LESS), _SLOPE), _LESS)
-    slope = usual.copy()
-    for _ in range(12):
-        chance = 1.0 / (1.0 + np.exp(-(anchor + x @ slope)))
-        curve = x * (n * chance * (1.0 - chance))[:, None]
-        step = np.linalg.solve(
-            x.T @ curve + _RIDGE * np.eye(len(slope)),
-            x.T @ (y - n * chance) - _RIDGE * (slope - usual),
-        )
-        slope += np.clip(step, -2.0, 2.0)
-    found: Floats = (1.0 / (1.0 + np.exp(-(anchor + x @ slope)))).reshape(folds.shape)
-    return found
-
-
-def isotonic(values: Floats, weight: Floats) -> Floats:
-    """The ascending numbers nearest to some values by weighted squares (pool adjacent violators).
-
-    >>> isotonic(np.array([1.0, 3.0, 2.0, 4.0]), np.ones(4)).tolist()
-    [1.0, 2.5, 2.5, 4.0]
-    """
-    mean: list[float] = []
-    total: list[float] = []
-    length: list[int] = []
-    for value, by in zip(values.tolist(), weight.tolist(), strict=True):
-        mean.append(value)
-        total.append(by)
-        length.append(1)
-        while len(mean) > 1 and mean[-2] > mean[-1]:
-            both = total[-2] + total[-1]
-            mean[-2:] = [(mean[-2] * total[-2] + mean[-1] * total[-1]) / both]
-            total[-2:] = [both]
-            length[-2:] = [length[-2] + length[-1]]
-    return np.repeat(mean, length)
 
 
 @njit(nogil=True)
@@ -342,9 +293,9 @@ def _expect(
 ) -> None:
     preflop = _PREFLOP
     weight = np.empty(_COUNT)
-    chance = np.empty((64, CLASSES))
+    chance = np.empty((_MOST, CLASSES))
     for span in range(bounds[0], bounds[1]):
-        begin, end = played.first[span], min(played.first[span + 1], played.first[span] + 64)
+        begin, end = played.first[span], min(played.first[span + 1], played.first[span] + _MOST)
         if played.held[begin] >= 0:
             for i in range(begin, end):
                 if played.held[i] >= 0:
@@ -410,24 +361,7 @@ def _by_hand(
     likely: Any,
 ) -> None:
     """All hands that the cards on the board leave possible."""
-    last = np.int64(-1)
-    for after in range(3):
-        if played.row[span, after] >= 0:
-            last = played.row[span, after]
-    total, possible = 0.0, 0
-    for h in range(_COUNT):
-        weight[h] = 0.0
-        if held[last, h] != _BLOCKED:
-            weight[h] = 1.0
-            possible += 1
-    for i in range(begin, end):
-        street = played.street[i]
-        classes = preflop if street == 0 else held[played.row[span, street - 1]]
-        for h in range(_COUNT):
-            if weight[h] > 0.0:
-                weight[h] *= chance[i - begin, classes[h]]
-    for h in range(_COUNT):
-        total += weight[h]
+    total, possible = _weigh(begin, end, played, span, held, preflop, chance, weight)
     likely[0] += np.log(total / possible)
     share = np.empty(CLASSES)
     for i in range(begin, end):
@@ -439,6 +373,64 @@ def _by_hand(
                 share[classes[h]] += weight[h]
         for c in range(CLASSES):
             counts[street, played.context[i], c, played.move[i]] += share[c] / total
+
+
+@njit(nogil=True)
+def _weigh(
+    begin: Any,
+    end: Any,
+    played: Any,
+    span: Any,
+    held: Any,
+    preflop: Any,
+    chance: Any,
+    weight: Any,
+) -> Any:
+    """Weigh all hands by the chances of a player's moves, by class; returns the sum of the weights
+    and the number of hands that the cards on the board leave possible."""
+    last = np.int64(-1)
+    for after in range(3):
+        if played.row[span, after] >= 0:
+            last = played.row[span, after]
+    total, possible = 0.0, 0
+    for h in range(_COUNT):
+        weight[h] = 0.0
+        if last < 0 or held[last, h] != _BLOCKED:
+            weight[h] = 1.0
+            possible += 1
+    for i in range(begin, end):
+        street = played.street[i]
+        classes = preflop if street == 0 else held[played.row[span, street - 1]]
+        for h in range(_COUNT):
+            if weight[h] > 0.0:
+                weight[h] *= chance[i - begin, classes[h]]
+    for h in range(_COUNT):
+        total += weight[h]
+    return total, possible
+
+
+def shown_chances(played: Played, boards: Boards, grid: Floats) -> Floats:
+    """For each player and hand the chance of the cards that were held, after all moves, and the
+    number of hands that the board left possible, [n, 2]; NaN where the cards are unknown."""
+    out = np.full((len(played.first) - 1, 2), np.nan)
+    _shown_chances(played, boards.held, grid, out)
+    return out
+
+
+@njit(nogil=True)
+def _shown_chances(played: Any, held: Any, grid: Any, out: Any) -> None:
+    preflop = _PREFLOP
+    weight, chance = np.empty(_COUNT), np.empty((_MOST, CLASSES))
+    for span in range(len(out)):
+        hand = played.shown[span]
+        if hand < 0:
+            continue
+        begin = played.first[span]
+        end = min(played.first[span + 1], begin + _MOST)
+        for i in range(begin, end):
+            _refined(i, played, grid, chance[i - begin])
+        total, possible = _weigh(begin, end, played, span, held, preflop, chance, weight)
+        out[span, 0], out[span, 1] = weight[hand] / total, possible
 
 
 #: The hand class of each hand before the flop.

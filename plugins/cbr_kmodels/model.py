@@ -22,6 +22,7 @@ from cbr_opponents import (
     FEATURES,
     ArrayModel,
     Chances,
+    ModelPart,
     OpponentModel,
     Trees,
     described_chances,
@@ -118,9 +119,13 @@ class KModels:
         )
 
     @property
-    def parts(self) -> tuple[OpponentModel, ...]:
+    def parts(self) -> tuple[ModelPart, ...]:
         """The models of all clusters and, last, the one that reads profiles."""
-        return (*(self.of_cluster(which) for which in range(len(self))), self.own)
+        clusters = (
+            ModelPart(self.of_cluster(which), float(self.share[which]), TRUST)
+            for which in range(len(self))
+        )
+        return (*clusters, ModelPart(self.own, 1.0, TRUST, OWN_HANDS))
 
     def in_sequence(self, observed: Observed, chosen: Flags, cards: bool) -> Floats:
         """Chances of moves [n, moves] of the chosen decisions, with the cards or without them, by

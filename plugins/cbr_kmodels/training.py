@@ -4,13 +4,16 @@ starts; and how many clusters there should be."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from cbr.errors import BadValue
 from cbr.typing import Flags, Floats, Ints
+from cbr.workers import in_order
 from cbr_holdem.table import RAISE
 from cbr_kmodels.clustering import Block, Clusters, cluster
 from cbr_kmodels.differences import LEAVES, Situations, differences
@@ -102,32 +105,58 @@ def _fitted(spec: str, observed: Observed) -> OpponentModel:
 
 
 def fit_clusters(
-    prepared: Prepared, plan: Plan, tell: Tell | None = None
+    prepared: Prepared, plan: Plan, tell: Tell | None = None, pool: Executor | None = None
 ) -> tuple[KModels, Clusters]:
-    """The clusters of the likeliest of several starts. `tell` hears of the start, the round and how
-    many players moved."""
-    players = np.unique(prepared.observed.player)
-    number = np.full(len(prepared.observed.names), -1)
-    number[players] = np.arange(len(players))
+    """The clusters of the likeliest of several starts, which a `pool` may work on at once. `tell`
+    hears of the start, the round and how many players moved; with a pool of the last round alone.
+    """
+    found = best_start(prepared, plan, tell, pool)
+    return model_of(prepared, found), found
+
+
+def best_start(
+    prepared: Prepared, plan: Plan, tell: Tell | None = None, pool: Executor | None = None
+) -> Clusters:
+    """The likeliest of several starts, the first of equal ones; see `fit_clusters`."""
+    number = _numbers(prepared.observed)
+    players = int(number.max()) + 1
+    if plan.k > players:
+        raise BadValue(
+            f"{plan.k} clusters of {players} players, who made {FEWEST} decisions or more; "
+            f"give -k {players} or less"
+        )
     blocks = [block._replace(player=number[block.player]) for block in prepared.blocks]
-    best: Clusters | None = None
-    for start in range(plan.starts):
-
-        def heard(done: int, moved: int, start: int = start) -> None:
-            if tell:
-                tell(start, done, moved)
-
-        found = cluster(blocks, len(players), plan.k, plan.seed + start, plan.rounds, heard)
-        if best is None or found.likelihood > best.likelihood:
-            best = found
-    assert best is not None
-    return _model(prepared, best, number), best
+    heard = tell if pool is None else None  # a worker process cannot be heard
+    work = partial(_started, blocks, players, plan, tell=heard)
+    found: list[Clusters] = []
+    for start, one in enumerate(in_order(pool, work, range(plan.starts))):
+        if tell and pool is not None:
+            tell(start, len(one.rounds), one.rounds[-1].moved)
+        found.append(one)
+    return max(found, key=lambda one: one.likelihood)
 
 
-def _model(prepared: Prepared, found: Clusters, number: Ints) -> KModels:
+def _numbers(observed: Observed) -> Ints:
+    """Numbers from 0 of the players who are clustered, -1 for others, [names]."""
+    players = np.unique(observed.player)
+    number = np.full(len(observed.names), -1)
+    number[players] = np.arange(len(players))
+    return number
+
+
+def _started(
+    blocks: Sequence[Block], players: int, plan: Plan, start: int, tell: Tell | None = None
+) -> Clusters:
+    """The clusters of one start."""
+    heard = partial(tell, start) if tell else None
+    return cluster(blocks, players, plan.k, plan.seed + start, plan.rounds, heard)
+
+
+def model_of(prepared: Prepared, found: Clusters) -> KModels:
+    """Clusters as a player model."""
     moves, sizes = prepared.situations
     observed = prepared.observed
-    nearest = found.member.argmax(axis=1)[number[observed.player]]
+    nearest = found.member.argmax(axis=1)[_numbers(observed)[observed.player]]
     return KModels(
         prepared.shared,
         prepared.own,

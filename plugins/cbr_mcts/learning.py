@@ -12,6 +12,7 @@ A session keeps for each other player, counted from our own seat on (the first i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
         np.empty((count, many, MOST_SEATS, PROFILE), np.uint8),
         np.ones((count, many, MOST_SEATS, CELLS, KINDS)),
         np.zeros((count, many, MOST_SEATS, LOGITS, TRAITS)),
-        np.ones((count, MOST_SEATS, many)),
+        np.tile(np.exp(prior_logs(models, np.zeros(MOST_SEATS))), (count, 1, 1)),
     )
     for at, model in enumerate(models):
         found.profiles[:, at] = model.arrays.stranger
@@ -124,7 +125,24 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
             _profiles(rows, own, memory["seen"], model.usual, found.profiles[:, at])
     if memory is not None:
         made, expected = memory["made"], memory["expected"]
-        _factors(rows, own, made, expected, memory["explained"], memory["slopes"], found)
+        logs = prior_logs(models, memory["hands"])
+        logs += memory["explained"] * [model.trust for model in models]
+        _factors(rows, own, made, expected, logs, memory["slopes"], found)
+    return found
+
+
+def prior_logs(models: Sequence[Model], hands: NDArray[Any]) -> Floats:
+    """Logarithms of how likely models are [.., M] before the moves of a player are judged, after so
+    many hands [..] of the player."""
+    after, share = (np.array([getattr(one, of) for one in models]) for of in ("hands", "share"))
+    learns = after > 0.0
+    if learns.all():
+        return np.zeros((*hands.shape, len(models)))
+    seen = hands[..., None] * learns
+    grown = seen / np.where(learns, seen + after, 1.0)
+    rest = (1.0 - grown).prod(axis=-1, keepdims=True)
+    chance = np.where(learns, grown, rest * share / share[~learns].sum())
+    found: Floats = np.log(np.maximum(chance, _LEAST_MODEL))
     return found
 
 
@@ -139,16 +157,16 @@ def _profiles(rows: Any, own: Any, seen: Any, usual: Floats, out: Any) -> None:
 
 @njit
 def _factors(
-    rows: Any, own: Any, made: Any, expected: Any, explained: Any, slopes: Any, out: Seen
+    rows: Any, own: Any, made: Any, expected: Any, logs: Any, slopes: Any, out: Seen
 ) -> None:
     many = expected.shape[2]
     for i in range(len(rows)):
         n = rows[i, SEATS]
         for turn in range(1, n):
             seat = (own[i] + turn) % n
-            best = explained[i, turn].max()
+            best = logs[i, turn].max()
             for m in range(many):
-                chance = np.exp(explained[i, turn, m] - best)
+                chance = np.exp(logs[i, turn, m] - best)
                 out.of_models[i, seat, m] = max(_LEAST_MODEL, chance)
                 for logit in range(LOGITS):
                     for trait in range(TRAITS):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,19 @@ from cbr_opponents.opponent_model import OpponentModel, move_chances, workspace
 from cbr_opponents.player_models import Chances
 
 _FREE = CONTEXTS // PRICE_CLASSES
+
+
+class ModelPart(NamedTuple):
+    """One of the models that a player may follow, in array form: a model may have several `parts`.
+
+    `share` is how likely it is for a stranger, beside the others, and `trust` what a move counts in
+    the posterior. With `hands` above 0 it is one that learns from the player: after so many hands
+    it is as likely beforehand as all others together, and for a stranger it is not."""
+
+    arrays: OpponentModel
+    share: float = 1.0
+    trust: float = 1.0
+    hands: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from made_logs import limit_base
 from cbr import Casebase
 from cbr_holdem.cards import HANDS
 from cbr_holdem.table import FOLD
+from cbr_kmodels.folds import falling_folds, isotonic
 from cbr_kmodels.hidden_cards import (
     boards_of,
     expected_counts,
-    falling_folds,
     infer_cards,
-    isotonic,
     played_hands,
+    shown_chances,
 )
 from cbr_opponents import CONTEXTS, PRICE_CLASSES, class_order, smoothed_frequencies
 from cbr_opponents.learning import Observed, counted, counted_by_context, fit_frequencies, observe
@@ -57,9 +57,9 @@ class TestInferred:
 
     def test_moves_become_likelier(self, inferred) -> None:
         *_, found = inferred
-        likely = [one for one, _ in found.rounds]
+        likely = [one.likely for one in found.rounds]
         assert likely[-1] > likely[0]
-        assert found.rounds[-1][1] < found.rounds[0][1]
+        assert found.rounds[-1].change < found.rounds[0].change
 
     def test_chances_are_chances_and_folds_fall(self, inferred) -> None:
         *_, found = inferred
@@ -96,6 +96,22 @@ class TestInferred:
         played = played_hands(observed, public, boards, np.ones(len(observed), bool))
         counts, _ = expected_counts(played, boards, found.grid)
         np.testing.assert_array_equal(counts, counted(observed))
+        # The cards themselves are of these classes.
+        last = played.first[1:] - 1
+        street = played.street[last]
+        row = played.row[street > 0, street[street > 0] - 1]
+        held = boards.held[row, played.shown[street > 0]]
+        np.testing.assert_array_equal(held, played.held[last[street > 0]])
+
+    def test_the_cards_that_were_held_become_likelier(self, inferred) -> None:
+        """Beside any of the hands that the board leaves possible."""
+        _, _, boards, played, found = inferred
+        chance, possible = shown_chances(played, boards, found.grid).T
+        assert not np.isnan(chance).any()  # bots' cards are all in the log
+        assert set(possible.tolist()) == {1326.0, 1176.0, 1128.0, 1081.0}
+        assert np.log(chance * possible).mean() > 0.05
+        even = np.full_like(found.grid, 1.0 / found.grid.shape[-1])
+        np.testing.assert_allclose(np.prod(shown_chances(played, boards, even), axis=1), 1.0)
 
     def test_hands_with_a_card_of_the_board_are_blocked(self, inferred) -> None:
         _, _, boards, _, _ = inferred

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import Executor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from made_logs import limit_base, no_limit_base
 
 from cbr import BadValue, Casebase
+from cbr.workers import executor
 from cbr_holdem.table import CALL, RAISE
 from cbr_kmodels import (
     KModels,
@@ -26,11 +30,13 @@ from cbr_kmodels.evaluation import choose_k, held_out
 from cbr_kmodels.model import _before
 from cbr_kmodels.report import describe, styles
 from cbr_kmodels.sizes import size_classes
+from cbr_kmodels.training import best_start
 from cbr_opponents import SequentialModel, described_chances, model_maker, workspace
 from cbr_opponents.learning import Observed, observe
 from cbr_opponents.testing import check_player_model
 
-#: A plan that is quick on small logs.
+#: Options that are quick on small logs, and a plan.
+QUICK = ["--model", "frequencies", "--own", "frequencies"]
 PLAN = Plan(k=2, starts=3, rounds=12, shared="frequencies", own="frequencies")
 
 
@@ -75,6 +81,13 @@ class TestClustering:
         likely = [one.likelihood for one in found.rounds]
         assert (np.diff(likely) > -1.0).all()
         assert likely[-1] > likely[0]
+
+    def test_clusters_after_some_rounds(self) -> None:
+        found = cluster([self.block], 12, 3, seed=0, rounds=6)
+        early = cluster([self.block], 12, 3, seed=0, rounds=2)
+        np.testing.assert_array_equal(found.after(2).effects[0], early.effects[0])
+        assert found.after(2).likelihood == early.likelihood
+        assert found.after(2).share.sum() == pytest.approx(1.0)
 
     def test_a_cluster_that_empties_is_the_shared_model(self) -> None:
         member = np.zeros((12, 2))
@@ -232,6 +245,39 @@ def test_a_search_weighs_the_clusters(fitted) -> None:
         SearchBot(model=",".join([f"kmodels:{path}"] * 5))
 
 
+@pytest.mark.slow  # the search is compiled for two models
+def test_a_search_plays_by_clusters(fitted, cbr, tmp_path: Path) -> None:
+    """One cluster and the model that reads profiles, in a match from first hand to last."""
+    betting, _, model, _, _ = fitted
+    one = dataclasses.replace(
+        model,
+        share=np.ones(1),
+        rates=model.rates[:1],
+        moves=model.moves._replace(effects=model.moves.effects[:1]),
+        sizes=model.sizes and model.sizes._replace(effects=model.sizes.effects[:1]),
+    )
+    path = tmp_path / "one.npz"
+    save_kmodels(path, one, betting)
+    words = [f"mcts?model=kmodels:{path}&iterations=40", "lag", "call", "--game", betting]
+    found = cbr("match", *words, "--hands", 12, "--json")
+    assert found.code == 0, found.err
+    assert [line["faults"] for line in found.json["bots"]] == [0, 0, 0]
+
+
+def test_what_is_believed_of_a_stranger_gives_way_to_what_was_seen() -> None:
+    """Clusters are as likely as they have players; the model that reads profiles as hands grow."""
+    from cbr_mcts.learning import prior_logs
+
+    models: Any = [
+        SimpleNamespace(share=share, hands=hands)
+        for share, hands in [(0.75, 0.0), (0.25, 0.0), (1.0, 5.0)]
+    ]
+    chances = np.exp(prior_logs(models, np.array([0.0, 5.0, 45.0])))
+    assert chances == pytest.approx(
+        np.array([[0.75, 0.25, 0.01], [0.375, 0.125, 0.5], [0.075, 0.025, 0.9]])
+    )
+
+
 def changed(path: Path, out: Path, **parts: object) -> Path:
     with np.load(path) as found:
         arrays = dict(found)
@@ -275,6 +321,20 @@ def test_a_damaged_file_is_refused(fitted, tmp_path: Path, change, says: str) ->
         read_kmodels(changed(path, tmp_path / "c.npz", **change))
 
 
+@pytest.mark.long
+def test_processes_and_dask_do_not_change_anything(pool: Executor, dask_cluster: str) -> None:
+    """Starts are shared among them; the likeliest counts, the first of equal ones."""
+    block = TestClustering.block
+    observed = SimpleNamespace(player=block.player, names=[str(at) for at in range(12)])
+    prepared: Any = SimpleNamespace(observed=observed, blocks=[block])
+    one = best_start(prepared, PLAN)
+    with executor(dask=dask_cluster) as dask:
+        for of in (pool, dask):
+            other = best_start(prepared, PLAN, pool=of)
+            np.testing.assert_array_equal(one.member, other.member)
+            assert one.likelihood == other.likelihood
+
+
 class TestReport:
     def test_rates_of_players(self, fitted) -> None:
         _, observed, _, _, _ = fitted
@@ -299,8 +359,7 @@ class TestReport:
 @pytest.mark.long
 def test_the_command(cbr, tmp_path: Path) -> None:
     base, out = limit_base(tmp_path), tmp_path / "k.npz"
-    words = ["cluster", base, "-k", "2", "--iterations", "8"]
-    words += ["--model", "frequencies", "--own", "frequencies"]
+    words = ["cluster", base, "-k", "2", "--iterations", "8", *QUICK]
     answer = cbr(*words, "--out", out, "--plot", tmp_path / "p.png", "--sizes", 3, "--json")
     assert answer.code == 0, answer.err
     assert [row["players"] for row in answer.json["clusters"]].count(0) == 0
@@ -317,6 +376,7 @@ def test_the_command(cbr, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["-k", "6", *QUICK], "6 clusters of 5 players, who made 10 decisions or more; give -k 5"),
         (["-k", "0"], "-k 0 must be a number"),
         (["-k", "many"], "-k many must be a number"),
         (["--out", "k.txt"], "FILE.npz"),

@@ -31,7 +31,7 @@ def add(app: App) -> None:
 
 
 def info(file: File, distinct: _Distinct = False, json: Json = False) -> None:
-    """Show the cases, features, sources and indices of a casebase."""
+    """Show cases, features, sources and indices of a casebase."""
     from cbr.store.casebase import Casebase
 
     with Casebase.open(file) as base, base.reading():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cbr.typing import Floats, Ints
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
-from cbr_opponents.boosting import Trees, fit, refined
+from cbr_opponents.boosting import CAREFUL, Pace, Trees, fit, refined
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.frequencies import (
     LEAST_CHANCE,
@@ -31,7 +31,7 @@ from cbr_opponents.learning.observing import Observed, counted, counted_by_conte
 from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, by_kind, is_of_hand
 
 #: Most trees of a street, of each of the two kinds.
-TREES = 60
+TREES = 128
 #: One player in so many is held out to choose the number of trees, or one hand where there are
 #: fewer players.
 _HELD, _PLAYERS = 6, 30
@@ -50,6 +50,7 @@ class _Work(NamedTuple):
     start: Floats
     held: NDArray[np.bool_]
     most: int
+    pace: Pace
     stop: Event
 
 
@@ -70,10 +71,11 @@ def fit_trees(
     profiles: bool = True,
     public: bool = True,
     sized: bool = True,
+    pace: Pace = CAREFUL,
 ) -> OpponentModel:
     """The model by frequencies and trees: without `profiles` all players are taken as one, without
     `sized` the sizes of raises are told by frequencies alone."""
-    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized)
+    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized, pace)
 
 
 def with_trees(
@@ -83,6 +85,7 @@ def with_trees(
     profiles: bool = True,
     public: bool = True,
     sized: bool = True,
+    pace: Pace = CAREFUL,
 ) -> OpponentModel:
     """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
     usable = np.arange(COLUMNS if profiles else FEATURES)
@@ -90,7 +93,7 @@ def with_trees(
     average = _logarithms(by_kind(plain.average))[tuple(observed.place.T)]
     shared: Sequence[Trees] = ()
     if public:
-        shared = _by_street(observed, observed.kind, average, held, usable, False, most)
+        shared = _by_street(observed, observed.kind, average, held, usable, False, most, pace)
     own: Sequence[Trees] = ()
     if not hides_folds(counted(observed), counted_by_context(observed)):
         mine = observed.known
@@ -99,14 +102,14 @@ def with_trees(
         for street, trees in enumerate(shared):
             here = some.place[:, 0] == street
             start[here] = refined(trees, some.features[here], start[here])
-        own = _by_street(some, some.kind, start, held[mine], usable, True, most)
+        own = _by_street(some, some.kind, start, held[mine], usable, True, most, pace)
     sizes: Sequence[Trees] = ()
     if sized and observed.moves > KINDS:
         raised = observed.move >= RAISE
         some = observed.take(raised)
         start = _logarithms(plain.average[..., RAISE:])[tuple(some.place.T)]
         size = some.move - RAISE
-        sizes = _by_street(some, size, start, held[raised], usable, False, most)
+        sizes = _by_street(some, size, start, held[raised], usable, False, most, pace)
     return OpponentModel.of(
         plain.grid, own, shared, plain.average, plain.support, observed.stranger, sizes
     )
@@ -134,6 +137,7 @@ def _by_street(
     usable: Ints,
     of_hands: bool,
     most: int,
+    pace: Pace,
 ) -> list[Trees]:
     """Trees of each street that tell the `move` [n], as many as help in held-out decisions. Streets
     are fitted in threads, since compiled code runs there at the same time."""
@@ -150,6 +154,7 @@ def _by_street(
                 start[here],
                 held[here],
                 enough,
+                pace,
                 stop,
             )
         )
@@ -168,6 +173,7 @@ def _fit_street(work: _Work) -> Trees:
         work.start,
         work.held,
         work.most,
+        work.pace,
         stopped=work.stop.is_set,
     )
     return found._replace(feature=work.columns[found.feature].astype(np.uint8))
