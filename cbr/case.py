@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -23,10 +23,13 @@ from cbr.checks import (
     MOST_VALUES,
     NAME,
     TYPE_NAME,
+    in_any_case,
     range_of,
     shown,
     texts_of,
     verify_fields,
+    with_unit,
+    without_unit,
 )
 from cbr.errors import BadJson, BadValue, NoSuchName, one_line
 from cbr.files.json_text import read_json
@@ -139,6 +142,20 @@ class Feature:
             )
 
     @property
+    def called(self) -> str:
+        """What people call it: its label, or its name."""
+        return self.label or self.name
+
+    @property
+    def heading(self) -> str:
+        """What people call it, with its unit: the head of a column of values.
+
+        >>> Feature("price", range=(0, 9), unit="EUR").heading
+        'price (EUR)'
+        """
+        return with_unit(self.called, self.unit)
+
+    @property
     def is_number(self) -> bool:
         return self.range is not None
 
@@ -153,13 +170,19 @@ class Feature:
         return is_nothing(value) or (value == "" and "" not in self.values)
 
     def read(self, value: object) -> Value:
-        """The value converted to this feature's type; raises `BadValue` if it cannot be."""
+        """The value converted to this feature's type; raises `BadValue` if it cannot be. A category
+        may be written in upper or lower case."""
+        if self.lacks(value):
+            raise BadValue(f"{self.called} is missing")
         if self.is_number:
-            return _read_number(self.name, value)
+            return _read_number(self.called, value)
         text = "" if self.is_text and is_nothing(value) else str(value)
-        if self.values and text not in self.values:
-            raise BadValue(f"{self.name} is {text!r}; it must be one of {', '.join(self.values)}")
-        return text
+        if not self.values or text in self.values:
+            return text
+        found = in_any_case(text, self.values)
+        if found is None:
+            raise BadValue(f"{self.called} is {text!r}; it must be one of {', '.join(self.values)}")
+        return found
 
     def encode(self, value: Value | None) -> float:
         """The number that represents a value in arrays: itself, or its position in `values`; NaN
@@ -392,9 +415,18 @@ class CaseType:
         """A solution converted and checked."""
         if self.solution is not None:
             return self.solution.read(value)
-        if value not in self.solutions:
+        if value in self.solutions:
+            return str(value)
+        found = in_any_case(str(value), self.solutions)
+        if found is None:
             raise NoSuchName("solution", str(value), self.solutions)
-        return str(value)
+        return found
+
+    @property
+    def solution_heading(self) -> str:
+        """What people call the solution, with the unit of a number."""
+        unit = "" if self.solution is None else self.solution.unit
+        return with_unit(self.solution_label or "solution", unit)
 
     @property
     def domain(self) -> str:
@@ -413,15 +445,17 @@ class CaseType:
         return tuple(feature for feature in self.features if not feature.indexed)
 
     def feature(self, name: str) -> Feature:
-        """The feature of that name or, if none has it, of that label."""
+        """The feature of that name or, if none has it, of that label, with or without its unit."""
         found = self.find(name)
         if found is None:
-            raise NoSuchName("feature", name, list(self._by_name))
+            called = [feature.called for feature in self.features]
+            raise NoSuchName("feature", name, called, self._by_name)
         return found
 
     def find(self, name: str) -> Feature | None:
         """As `feature`; None if there is none."""
-        return self._by_name.get(name) or self._by_label.get(name.strip().lower())
+        word = name.strip().lower()
+        return self._by_name.get(name) or self._by_label.get(word) or self._by_name.get(word)
 
     @property
     def public(self) -> CaseType:
@@ -435,13 +469,14 @@ class CaseType:
 
     @cached_property
     def _by_label(self) -> dict[str, Feature]:
-        """Features by label in lower case; labels that two have are in it for neither."""
-        labels = [f.label.strip().lower() for f in self.features]
-        return {
-            label: feature
-            for label, feature in zip(labels, self.features, strict=True)
-            if label and labels.count(label) == 1
-        }
+        """Features by label in lower case, with and without its unit; labels that two have are in
+        it for neither."""
+        whole = [f.label.strip().lower() for f in self.features]
+        found: dict[str, Feature] = {}
+        for labels in ([without_unit(label) for label in whole], whole):
+            pairs = zip(labels, self.features, strict=True)
+            found |= {label: f for label, f in pairs if label and labels.count(label) == 1}
+        return found
 
     def position(self, name: str) -> int:
         """The position of a feature among the indexed features."""
@@ -523,69 +558,6 @@ def feature(
             Feature(name, compute=function, **description), case_type, replaces
         )
     )
-
-
-def choose_features(
-    case_types: Sequence[CaseType], wish: str, extras: Iterable[ExtraFeature]
-) -> list[CaseType]:
-    """Case types with the features selected by `wish`, for example ``casper,+texture,-pot``.
-
-    The first word may name the feature set of the case types, ``+name`` adds a plugin's feature
-    (in place of the one it replaces, if any), ``-name`` removes one.
-    """
-    chosen, extras = list(case_types), list(extras)
-    for place, word in enumerate(filter(None, (part.strip() for part in wish.split(",")))):
-        sign, name = (word[0], word[1:]) if word[0] in "+-" else ("", word)
-        if sign == "+":
-            chosen = _with_extra(chosen, name, extras)
-        elif sign == "-":
-            chosen = _without(chosen, name)
-        elif place:
-            raise BadValue(f"{word!r} in --features must be first, or have a sign: +{word}")
-        elif any(case_type.feature_set != name for case_type in chosen):
-            sets = sorted({case_type.feature_set for case_type in case_types})
-            raise NoSuchName("feature set", name, sets)
-    return chosen
-
-
-def _with_extra(
-    case_types: list[CaseType], name: str, extras: list[ExtraFeature]
-) -> list[CaseType]:
-    named = [extra for extra in extras if extra.feature.name == name]
-    if not named:
-        raise NoSuchName("extra feature", name, sorted({e.feature.name for e in extras}))
-    suiting = [[e for e in named if e.suits(case_type)] for case_type in case_types]
-    if not any(suiting):
-        raise BadValue(
-            f"feature {name!r} is for case type {', '.join(e.case_type for e in named)}, "
-            f"not for {', '.join(case_type.name for case_type in case_types)}"
-        )
-    return [_put(t, fits[-1]) if fits else t for t, fits in zip(case_types, suiting, strict=True)]
-
-
-def _put(case_type: CaseType, extra: ExtraFeature) -> CaseType:
-    features = list(case_type.features)
-    names = [feature.name for feature in features]
-    old = extra.replaces or extra.feature.name
-    if extra.replaces is not None and old not in names:
-        # If it was added before, it has already replaced the old feature.
-        old = extra.feature.name if extra.feature.name in names else old
-        if old == extra.replaces:
-            raise NoSuchName("feature to replace", old, names)
-    if old in names:
-        features[names.index(old)] = extra.feature
-    else:
-        features.append(extra.feature)
-    return dataclasses.replace(case_type, features=tuple(features))
-
-
-def _without(case_types: list[CaseType], name: str) -> list[CaseType]:
-    if not any(name == feature.name for t in case_types for feature in t.features):
-        raise NoSuchName("feature", name, sorted({f.name for t in case_types for f in t.features}))
-    return [
-        dataclasses.replace(t, features=tuple(f for f in t.features if f.name != name))
-        for t in case_types
-    ]
 
 
 @dataclass(frozen=True)

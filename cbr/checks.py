@@ -79,3 +79,46 @@ def range_of(name: str, given: Sequence[Any]) -> tuple[float, float]:
             f"range of {name!r} must be two finite numbers, low < high, up to {HIGHEST_NUMBER:g}"
         )
     return float(low), float(high)
+
+
+def in_any_case(text: str, names: Iterable[str]) -> str | None:
+    """The name that is this text but for upper and lower case and spaces around it; None if there
+    is none, or several.
+
+    >>> in_any_case(" Setosa", ["setosa", "virginica"])
+    'setosa'
+    """
+    word = text.strip().casefold()
+    same = [name for name in names if name.strip().casefold() == word]
+    return same[0] if len(same) == 1 else None
+
+
+_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*\Z")
+
+
+def unit_in(label: str) -> str:
+    """The unit in brackets at the end of a label; empty if there is none.
+
+    >>> unit_in("petal length (cm)")
+    'cm'
+    """
+    found = _UNIT.search(label)
+    return found[1].strip() if found else ""
+
+
+def without_unit(label: str) -> str:
+    """A label without the unit in brackets at its end.
+
+    >>> without_unit("petal length (cm)")
+    'petal length'
+    """
+    return _UNIT.sub("", label)
+
+
+def with_unit(label: str, unit: str) -> str:
+    """A label with a unit, unless it names that already.
+
+    >>> with_unit("price", "EUR"), with_unit("petal length (cm)", "cm")
+    ('price (EUR)', 'petal length (cm)')
+    """
+    return label if not unit or unit_in(label) == unit else f"{label} ({unit})"

@@ -35,16 +35,19 @@ class NoSuchName(CbrError):
     cbr.errors.NoSuchName: no stage 'flopp'; did you mean 'flop'? there is preflop, flop
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self._made_of = kind, name, names = kind, name, list(known)
-        close = difflib.get_close_matches(name, names, n=1)
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], also: Iterable[str] = ()
+    ) -> None:
+        """`also` are other names, which are not listed but may have been meant."""
+        self._made_of = kind, name, names, others = kind, name, list(known), list(also)
+        close = difflib.get_close_matches(name, [*names, *others], n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         listed = ", ".join(names[:_MOST_NAMES])
         there_are = f"there is {listed}{more}" if names else "there is none"
         super().__init__(f"no {kind} {name!r}{hint} {there_are}")
 
-    def __reduce__(self) -> tuple[type[NoSuchName], tuple[str, str, list[str]]]:
+    def __reduce__(self) -> tuple[type[NoSuchName], tuple[str, str, list[str], list[str]]]:
         """Support pickling: errors are sent from worker processes to the main process."""
         return type(self), self._made_of
 

@@ -203,7 +203,6 @@ def calls(path: Path) -> Iterator[ast.Call]:
 #: Who may load code or start a program, and why.
 MAY_RUN = {
     "cbr/plugging/plugins.py": "loads plugins, which are trusted",
-    "cbr_holdem/commands.py": "starts this Python with a script of its own",
     "cbr/cli/output.py": "asks the C library to write what it holds back",
     "cbr_arena/apart/inside.py": "asks the system to end a bot's process with that of the match",
 }

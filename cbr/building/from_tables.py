@@ -21,7 +21,7 @@ from cbr.store.casebase import Casebase
 from cbr.store.records import Skipped
 from cbr.tables.columns import Column, columns_of
 from cbr.tables.description import read_description
-from cbr.tables.dialect import dialect_of
+from cbr.tables.dialect import NAMES, dialect_of
 from cbr.tables.frames import orders_of, rows_of
 from cbr.tables.proposal import (
     Proposed,
@@ -81,6 +81,12 @@ def look_at(paths: Sequence[str | Path], options: TableOptions | None = None) ->
                 )
             if dialect.is_unusual:
                 notes.append(f"{path} was read with {dialect.in_words()}")
+            if dialect.mixed:
+                mark = NAMES[dialect.decimal]
+                notes.append(
+                    f"{path} has numbers with decimal points and with decimal commas; where a "
+                    f"number may be read in both ways, it has a decimal {mark} (--decimal)"
+                )
     skipped: list[str] = []
     columns = columns_of(_rows(files, options, skipped))
     source = str(files[0]) if len(files) == 1 else f"the {len(files)} tables"

@@ -205,6 +205,8 @@ def _not_readable(path: Path) -> str:
 
 
 def no_reader(path: str) -> BadValue:
+    if Path(path).suffix.lower() in {".csv", ".tsv", ".tab"}:
+        return BadValue(f"{path} is no text, though its name says so: it has bytes that are 0")
     return BadValue(f"no reader for {path}; `cbr plugins` lists the case sources")
 
 

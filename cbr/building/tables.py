@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cbr.case import Batch, BuildOption, CaseType, Feature, Situated, Solution, Value
-from cbr.checks import HIGHEST
+from cbr.checks import HIGHEST, in_any_case
 from cbr.errors import BadJson, BadValue
 from cbr.files.json_text import read_json
 from cbr.plugging.guard import frozen
@@ -19,14 +19,16 @@ from cbr.tables.reading import TableOptions, is_table, read_records
 Items = Iterator[Record | Skipped]
 
 
-def _read(path: Path, delimiter: str = "", encoding: str = "", decimal: str = "") -> Items:
+def _read(
+    path: Path, delimiter: str = "", encoding: str = "", decimal: str = "", na: str = ""
+) -> Items:
     """Each row as a JSON object of its columns."""
-    return read_records(path, TableOptions(delimiter, encoding, decimal))
+    return read_records(path, TableOptions(delimiter, encoding, decimal, na))
 
 
 TABLE = CaseSource(
     name="table",
-    meaning="CSV, TSV, JSON lines, Parquet or Excel: one case per row",
+    meaning="CSV, TSV, JSON, Parquet or Excel: one case per row",
     can_read=is_table,
     read=_read,
     options=(
@@ -35,6 +37,7 @@ TABLE = CaseSource(
             "encoding", "Encoding of a table, e.g. cp1252 or mixed; default: detected.", ""
         ),
         BuildOption("decimal", "Decimal mark of a table, . or ,; default: detected.", ""),
+        BuildOption("na", "Words for a missing value in a table, besides the usual ones.", ""),
     ),
 )
 
@@ -140,10 +143,12 @@ def _solution(cell: Any, case_type: CaseType) -> Solution:
             raise BadValue(f"{label} is missing")
         number = number_in(cell)
         return case_type.solution.read(cell if number is None else number)
-    if str(cell) in case_type.solutions:
-        return str(cell)
-    if is_missing(cell):
+    found = str(cell) if str(cell) in case_type.solutions else None
+    if found is None and is_missing(cell):
         raise BadValue(f"{label} is missing")
+    found = found or in_any_case(str(cell), case_type.solutions)
+    if found is not None:
+        return found
     raise BadValue(f"{label} is {str(cell)!r}; it must be one of {', '.join(case_type.solutions)}")
 
 

@@ -61,7 +61,7 @@ def _show_number(answer: Explanation) -> None:
         ]
     if answer.decision is not None:
         rows.append(("actual", answer.decision.solution))
-    table("Proposal", ["", answer.unit or "number"], [(name, cell(value)) for name, value in rows])
+    table("Proposal", ["", answer.label("solution")], [(name, cell(value)) for name, value in rows])
     if found is not None:
         lines(
             f"{100 * found.level:.0f} of 100 such intervals hold the true number, by the errors of "
@@ -167,7 +167,7 @@ def _against(answer: Explanation, other: Neighbour) -> str:
     if not other.is_alike:
         return "Evidence against it: none; no case with another solution is similar at all."
     differs = [
-        f"{answer.label(name)} ({_value(other.values, name)})"
+        f"{answer.label(name)}: {_value(other.values, name)}"
         for name, value in answer.target.items()
         if name in answer.weights and not _same(other.values.get(name), value)
     ]
@@ -179,7 +179,7 @@ def _against(answer: Explanation, other: Neighbour) -> str:
     return (
         f"Evidence against it: the {which} "
         f"({_solutions(other)}, case {_ids(other)}) has similarity {other.similarity:.4f}; "
-        f"it differs in {', '.join(differs) or 'nothing that was compared'}."
+        f"it differs in {'; '.join(differs) or 'nothing that was compared'}."
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cbr.cli.output import cell, table
+from cbr.cli.output import cell, lines, table
 
 if TYPE_CHECKING:
     from cbr.case import CaseType, Feature
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The most characters of a list of values.
 _WIDE = 44
+#: The most columns of a table that are shown one by one.
+_MOST = 60
 
 
 def show_columns(columns: Sequence[Column], fields: Mapping[str, Any]) -> None:
@@ -24,22 +27,32 @@ def show_columns(columns: Sequence[Column], fields: Mapping[str, Any]) -> None:
         [
             (
                 column.label,
-                column.kind,
+                _kind(column, fields),
                 _content(column),
                 column.missing.total(),
                 by_label[column.label].name if column.label in by_label else "-",
                 _use(column, by_label.get(column.label), fields),
             )
-            for column in columns
+            for column in columns[:_MOST]
         ],
     )
+    if left := Counter(column.kind for column in columns[_MOST:]):
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in left.most_common())
+        lines(f"... and {left.total():,} more columns ({kinds})")
+
+
+def _kind(column: Column, fields: Mapping[str, Any]) -> str:
+    """The kind of a column; that of the solution is the one that it is used as."""
+    is_class = column.label == fields.get("solution_label") and fields.get("solutions")
+    return "category" if is_class and column.kind != "boolean" else column.kind
 
 
 def _content(column: Column) -> str:
     from cbr.tables.columns import NUMBER
 
     if column.is_number and column.kind == NUMBER:
-        return f"{cell(column.low)} to {cell(column.high)}"
+        units = column.units - {""}
+        return f"{cell(column.low)} to {cell(column.high)} {''.join(units)}".strip()
     if not column.known:
         return ""
     number = f"{column.distinct:,}{'+' if column.many else ''}"

@@ -75,6 +75,12 @@ Encoding = Annotated[str, typer.Option(help="Encoding of a table, e.g. cp1252; d
 Decimal = Annotated[
     str, typer.Option(metavar=".|,", help="Decimal mark of a table; default: detected.")
 ]
+Na = Annotated[
+    str,
+    typer.Option(
+        metavar="WORD,...", help="Words for a missing value in a table, besides the usual ones."
+    ),
+]
 Note = Annotated[str, typer.Option(help="Why, in a few words, for the history.")]
 NoHistory = Annotated[
     bool, typer.Option("--no-history", help="Do not keep what the cases were before.")

@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from cbr.building.pipeline import BuildReport
     from cbr.interface.nearest import Nearest, Prediction
     from cbr.learning.evaluation import Evaluation
+    from cbr.retrieval.retriever import Retriever
     from cbr.upkeep.editing import Change
     from cbr.upkeep.refinement import Refinement
     from cbr.weights import GivenWeights, Weights
 
 #: The path of a casebase that is in no file.
 _IN_MEMORY = Path(":memory:")
+#: How many ways of retrieval are kept ready: each holds an index in memory.
+_KEPT = 4
 
 
 class Casebase(Stored):
@@ -50,6 +53,10 @@ class Casebase(Stored):
 
     #: What the build that made it read, if it was made by `cbr.build`.
     report: BuildReport | None = None
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._retrievers: dict[tuple[Any, ...], Retriever] = {}
 
     @classmethod
     def in_memory(cls, case_types: CaseType | Sequence[CaseType], selection: str = "") -> Self:
@@ -127,7 +134,7 @@ class Casebase(Stored):
 
     def _table(self, stage: str, most: int = 10) -> tuple[list[str], list[list[Any]]]:
         case_type = self.case_type(stage)
-        heads = ["case", *(f.label or f.name for f in case_type.features)]
+        heads = ["case", *(feature.called for feature in case_type.features)]
         heads += [case_type.solution_label or "solution", case_type.outcome_label or "outcome"]
         return heads, [
             [*_values(case, case_type), case.solution, case.outcome]
@@ -167,15 +174,13 @@ class Casebase(Stored):
         """As ``cbr query``: the similar cases that the policy retrieves, and what they propose."""
         from cbr.interface.nearest import Nearest
         from cbr.interface.targets import target_of
-        from cbr.retrieval.retriever import retriever_of
         from cbr.reusing.proposal import reuse as propose
 
         chosen = self.stage(stage)
-        given: dict[str, Any] = {"policy": policy, "weights": weights, "similarity": similarity}
-        given |= {"missing": missing, "index": index}
         with self.reading():
             target = target_of(case, self.case_type(chosen), default_plugins())
-            retrieved = retriever_of(self, chosen, **given)(target)
+            mine = self._retriever(chosen, weights, policy, similarity, missing, index)
+            retrieved = mine(target)
             return Nearest(retrieved, propose(retrieved, reuse, allowed=allow), self)
 
     def predict(
@@ -192,13 +197,48 @@ class Casebase(Stored):
     ) -> Prediction:
         """What is proposed for each row of a frame. Columns that are no features are left out."""
         from cbr.interface.targets import codes_of
-        from cbr.retrieval.retriever import retriever_of
 
-        given: dict[str, Any] = {"policy": policy, "weights": weights, "similarity": similarity}
-        given |= {"missing": missing, "index": index}
+        chosen = self.stage(stage)
         with self.reading():
-            retriever = retriever_of(self, self.stage(stage), **given)
+            retriever = self._retriever(chosen, weights, policy, similarity, missing, index)
         return predicted(retriever.many(codes_of(frame, retriever.vectors.case_type)), reuse)
+
+    def _retriever(
+        self,
+        stage: str,
+        weights: GivenWeights,
+        policy: str,
+        similarity: Mapping[str, str] | None,
+        missing: str | Mapping[str, str],
+        index: str,
+    ) -> Retriever:
+        """Retrieval with these options. What was prepared for it is kept for the next question, as
+        long as the cases are the same."""
+        from cbr.retrieval.retriever import retriever_of
+        from cbr.weights import weights_of
+
+        vectors, plugins = self.vectors(stage), default_plugins()
+        exact = tuple(weights_of(vectors.case_type, weights, plugins))
+        rules = missing if isinstance(missing, str) else tuple(sorted(missing.items()))
+        measures = tuple(sorted((similarity or {}).items()))
+        key = (stage, exact, policy, measures, rules, index, id(plugins))
+        kept = self._retrievers.pop(key, None)
+        if kept is None or kept.vectors is not vectors:
+            names = [feature.name for feature in vectors.case_type.indexed]
+            kept = retriever_of(
+                None,
+                vectors=vectors,
+                weights=dict(zip(names, exact, strict=True)),
+                policy=policy,
+                similarity=similarity,
+                missing=missing,
+                index=index,
+                plugins=plugins,
+            )
+        self._retrievers[key] = kept  # the last in order is the one used last
+        while len(self._retrievers) > _KEPT:
+            del self._retrievers[next(iter(self._retrievers))]
+        return kept
 
     # --- changes ----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def build(
         return _from_frame(files, out, solution, outcome, case_type, name)
     paths = [files] if isinstance(files, str | Path) else list(files)
     target = Path(out) if out else default_out(paths[0])
-    names = {"delimiter", "encoding", "decimal"}
+    names = {field.name for field in dataclasses.fields(TableOptions)}
     given = {key: options.pop(key) for key in names & options.keys()}
     if isinstance(case_type, CaseType):
         types, settled = [case_type], given

@@ -91,7 +91,7 @@ class Nearest:
 
     def to_pandas(self) -> Any:
         """The cases as a pandas frame: similarity, features, solution and outcome by case."""
-        heads, rows = self._table(most=None)
+        heads, rows = self._table(most=None, plain=True)
         frame = pandas().DataFrame(rows, columns=heads)
         return frame.set_index("case")
 
@@ -113,15 +113,19 @@ class Nearest:
             save_picture(figure, Path(path))
         return figure
 
-    def _table(self, most: int | None = _FEW) -> tuple[list[str], list[list[Any]]]:
+    def _table(
+        self, most: int | None = _FEW, plain: bool = False
+    ) -> tuple[list[str], list[list[Any]]]:
+        """Heads and rows; `plain` heads have no units but those of the labels."""
         case_type = self.retrieved.case_type
         features = sorted(
             case_type.features, key=lambda f: (not f.indexed, f.name not in self.target)
         )
         names = {feature.name for feature in features[:most]}
         chosen = [feature for feature in case_type.features if feature.name in names]
-        heads = ["case", "similarity", *(f.label or f.name for f in chosen)]
-        heads.append(case_type.solution_label or "solution")
+        heads = ["case", "similarity", *(f.called if plain else f.heading for f in chosen)]
+        solution = case_type.solution_label or "solution"
+        heads.append(solution if plain else case_type.solution_heading)
         rows: list[list[Any]] = [
             [case.id, similarity, *(case.values.get(f.name) for f in chosen), case.solution]
             for case, similarity in self._rows
@@ -130,6 +134,11 @@ class Nearest:
             heads.append(case_type.outcome_label or "outcome")
             rows = [[*row, case.outcome] for row, (case, _) in zip(rows, self._rows, strict=True)]
         return heads, rows
+
+    @property
+    def _unit(self) -> str:
+        number = self.retrieved.case_type.solution
+        return "" if number is None else number.unit
 
     def _head(self) -> str:
         label = self.retrieved.case_type.solution_label or "solution"
@@ -141,6 +150,7 @@ class Nearest:
         else:
             how = ""
         said = f"{self.solution:.4g}" if isinstance(self.solution, float) else self.solution
+        said = f"{said} {self._unit}".strip()
         return f"{label}: {said}{how}, by the {len(self)} nearest of {len(self.base):,} cases"
 
     def __repr__(self) -> str:

@@ -62,9 +62,8 @@ def answer_figure(answer: Explanation, record: str) -> Figure:
 
 def _title(answer: Explanation, record: str) -> str:
     if answer.numeric:
-        title = f"{answer.stage}: {number(answer.solution)} {answer.unit} is expected".replace(
-            "  ", " "
-        )
+        value = f"{number(answer.solution)} {answer.unit}".strip()
+        title = f"{answer.stage}: {value} is expected"
     else:
         chance = answer.probabilities[str(answer.solution)]
         title = f"{answer.stage}: {_cut(str(answer.solution))} is proposed ({chance:.0%})"
@@ -193,7 +192,7 @@ def _draw_numbers(axis: Axes, answer: Explanation) -> None:
         axis.axvline(answer.decision.solution, color=GREY, linewidth=2, linestyle="--")
     axis.set_title(title, **_HEAD)
     axis.set_yticks([])
-    axis.set_xlabel(f"solution {answer.unit}".strip() + " (points: the neighbours)")
+    axis.set_xlabel(f"{answer.label('solution')} (points: the neighbours)")
     _style_bars(axis)
 
 

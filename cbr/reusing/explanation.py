@@ -73,8 +73,8 @@ class Explanation:
     threshold of the policy if no case exceeds it, so that the nearest were retrieved instead.
     `allowed` are the solutions that could be proposed. `missing` is the rule for each feature that
     cases of the stage lack. `labels` are what people call features, the solution and the outcome,
-    where that is not their name. A number has an `interval`, unless too few cases are known, and a
-    `unit`; it has no probabilities.
+    with units, where that is not their name. A number has an `interval`, unless too few cases are
+    known, and a `unit`; it has no probabilities.
     """
 
     stage: str
@@ -177,16 +177,21 @@ def explain(
 def _spec(bound: Bound) -> str:
     """A measure with its parameters, which may be differences such as 7.9 - 4.3, to 12 digits."""
     parameters = {
-        name: float(f"{value:.12g}") if isinstance(value, float) else value
+        name: _plain(value) if isinstance(value, float) else value
         for name, value in bound.parameters.items()
     }
     return str(Spec(bound.measure.name, parameters))
 
 
+def _plain(number: float) -> float:
+    short = float(f"{number:.12g}")
+    return int(short) if short.is_integer() and abs(short) < 1e12 else short
+
+
 def _labels(case_type: CaseType) -> dict[str, str]:
-    labels = {feature.name: feature.label for feature in case_type.features}
-    labels |= {"solution": case_type.solution_label, "outcome": case_type.outcome_label}
-    return {name: label for name, label in labels.items() if label}
+    labels = {feature.name: feature.heading for feature in case_type.features}
+    labels |= {"solution": case_type.solution_heading, "outcome": case_type.outcome_label}
+    return {name: label for name, label in labels.items() if label and label != name}
 
 
 def _fallback(retrieved: Retrieved) -> float | None:

@@ -44,8 +44,10 @@ def majority(retrieved: Evidence) -> Floats:
 
 @reuse_policy("similarity-weighted", batched=True)
 def similarity_weighted(retrieved: Evidence) -> Floats:
-    """Each solution in proportion to its retrieved cases, weighted by their similarity."""
-    return retrieved.weighted
+    """Each solution in proportion to its retrieved cases, weighted by their similarity; where none
+    is similar at all, `proportional`."""
+    weighted = retrieved.weighted
+    return np.where(weighted.sum(axis=-1, keepdims=True) > 1e-12, weighted, retrieved.taken)
 
 
 @reuse_policy("best-outcome", batched=True)

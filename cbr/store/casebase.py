@@ -33,7 +33,7 @@ from cbr.files.stamped import Damaged, read_array
 from cbr.store import array_reading, digest, schema
 from cbr.store import shared_arrays as mapped
 from cbr.store.arrays import Cases, Vectors
-from cbr.store.columns import cells_of, open_cells, outcomes
+from cbr.store.columns import all_cells, open_cells, outcomes
 from cbr.store.connection import (
     OpenedFiles,
     damaged,
@@ -298,7 +298,7 @@ class Casebase:
 
     def vectors(self, stage: str) -> Vectors:
         """The stage as arrays; read once for each state of the casebase."""
-        if self.db.conn.in_transaction:
+        if self._writing:
             # Data that is not committed may be rolled back, so it is not cached.
             return self._read_vectors(self.stage(stage))
         with self.reading():
@@ -445,7 +445,7 @@ class Casebase:
     ) -> list[list[Any]]:
         """Insert cases into a table, inside a transaction; returns the columns as written."""
         self.verify_writing()
-        columns = [cells_of(case_type, name, features[name]) for name in _names(case_type)]
+        columns = all_cells(case_type, features)
         earned = outcomes(outcome)
         if case_type.solution is not None:
             solution = [case_type.solution.read(number) for number in solution]
@@ -526,6 +526,13 @@ class Casebase:
             f"INSERT OR REPLACE INTO {schema.LEARNED} (name, body) VALUES (?, ?)",
             [name, body.getvalue()],
         )
+
+    def drop_learned(self, names: Sequence[str]) -> None:
+        """Delete learned arrays, inside a transaction."""
+        self.verify_writing()
+        if schema.LEARNED in self.db.table_names():
+            query = f"DELETE FROM {schema.LEARNED} WHERE name = ?"
+            self.db.conn.executemany(query, [[name] for name in names])
 
     def learned_names(self) -> list[str]:
         """The names of the arrays that were learned from the cases."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cbr.case import CaseType, ExtraFeature, Feature, Value, choose_features
+from cbr.case import CaseType, ExtraFeature, Feature, Value
 from cbr.errors import BadValue, NoSuchName, PluginFailure
 from cbr.plugging.guard import guarded
 from cbr.plugging.plugins import Plugins
+from cbr.store.feature_choice import choose_features
 from cbr.weights import GivenWeights, Weights, read_weights, weights_of
 
 if TYPE_CHECKING:

@@ -14,16 +14,9 @@ if TYPE_CHECKING:
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "?", "nil", "nat", "<na>"}
 #: Cells that do so in a column of numbers.
 NO_NUMBER = MISSING | {
-    "none",
-    "-",
-    "--",
-    "---",
-    ".",
-    "missing",
-    "unknown",
-    "inf",
-    "-inf",
-    "#div/0!",
+    *("none", "missing", "unknown", "not available", "no data", "k.a.", "k. a.", "n. a.", "n.v."),
+    *("-", "--", "---", "–", "—", ".", "...", "…", "*", "x", "inf", "-inf", "infinity"),
+    *("#div/0!", "#value!", "#ref!", "#num!", "#name?"),
 }
 
 _GROUPED = re.compile(r"[-+]?\d{1,3}([, '\u00a0\u202f]\d{3})+(\.\d+)?\Z")
@@ -34,6 +27,7 @@ _WITH_UNIT = re.compile(
     r"([$€£¥₹]|USD|EUR|GBP|CHF|)\s*([-+]?[\d.,' \u00a0\u202f]*\d(?:[eE][-+]?\d+)?)\s*([^\d]{0,8})\Z"
 )
 _SPACES = re.compile(r"[, '\u00a0\u202f]")
+_IN_GROUPS = re.compile(r"[. '\u00a0\u202f]")
 
 #: Forms of dates that are recognised, by their name for the user.
 DATE_FORMS = {
@@ -71,11 +65,14 @@ def stands_for_nothing(cell: object, feature: Feature) -> bool:
 def number_in(cell: object) -> float | None:
     """The number that a cell holds; None if it holds none.
 
-    Thousands may be grouped, and a currency or unit may stand beside it. A decimal comma is turned
-    into a point where the table is read (`with_point`).
+    Thousands may be grouped, and a currency or unit may stand beside it. A comma that can be
+    nothing but a decimal mark is one; where 1,234 is 1.234, the comma is turned into a point when
+    the table is read (`with_point`).
 
     >>> number_in("1,234.5"), number_in("$ 12"), number_in("7 %"), number_in("-3e2"), number_in("x")
     (1234.5, 12.0, 7.0, -300.0, None)
+    >>> number_in("1,5"), number_in("1.234,50 EUR"), number_in("1,234"), number_in("1,2,3")
+    (1.5, 1234.5, 1234.0, None)
     """
     if isinstance(cell, bool):
         return float(cell)
@@ -101,11 +98,13 @@ def _finite(number: float) -> float | None:
 def _grouped(text: str) -> float | None:
     """A number with groups of thousands, or with a unit beside it."""
     found = _WITH_UNIT.match(text)
-    if found is None or (not found[2].isascii() and not _GROUPED.match(found[2])):
+    if found is None:
         return None
     digits = found[2].strip()
     if _GROUPED.match(digits):
         digits = _SPACES.sub("", digits)
+    elif _COMMA.match(digits) or _COMMA_EXPONENT.match(digits):
+        digits = with_point(digits)
     try:
         return _finite(float(digits)) if digits.isascii() else None
     except ValueError:
@@ -134,12 +133,35 @@ def has_decimal_comma(cell: str) -> bool:
 def with_point(cell: str) -> str:
     """A number with a decimal comma, written with a point; any other cell unchanged.
 
-    >>> with_point("1.234,5"), with_point("3,5"), with_point("1.234"), with_point("a, b")
-    ('1234.5', '3.5', '1234', 'a, b')
+    >>> with_point("1.234,5 kg"), with_point("3,5"), with_point("1.234"), with_point("a, b")
+    ('1234.5 kg', '3.5', '1234', 'a, b')
     """
-    if _COMMA.match(cell) or _COMMA_EXPONENT.match(cell):
-        return re.sub(r"[. '\u00a0\u202f]", "", cell).replace(",", ".")
-    return cell.replace(".", "") if _POINT_GROUPS.match(cell) else cell
+    found = _WITH_UNIT.match(cell)
+    if found is None:
+        return cell
+    digits = found[2]
+    if _COMMA.match(digits) or _COMMA_EXPONENT.match(digits):
+        digits = _IN_GROUPS.sub("", digits).replace(",", ".")
+    elif _POINT_GROUPS.match(digits):
+        digits = digits.replace(".", "")
+    return cell[: found.start(2)] + digits + cell[found.end(2) :]
+
+
+def decimal_mark(cell: str) -> str:
+    """The decimal mark that a number must have: a comma or a point; empty if it has none, or if
+    what it has may also divide thousands.
+
+    >>> decimal_mark("3,5 kg"), decimal_mark("3.5"), decimal_mark("1,234"), decimal_mark("1.234")
+    (',', '.', '', '')
+    """
+    found = _WITH_UNIT.match(cell.strip())
+    if found is None:
+        return ""
+    digits = found[2].strip()
+    if has_decimal_comma(digits):
+        return ","
+    is_point = "." in digits and not _POINT_GROUPS.match(digits)
+    return "." if is_point and number_in(cell) is not None else ""
 
 
 def date_forms(cell: str) -> set[str]:

@@ -22,7 +22,15 @@ _TEXTS, _NUMBERS = 10_000, 500_000
 NUMBER, CATEGORY, ORDERED, BOOLEAN = "number", "category", "ordered", "boolean"
 DATE, IDENTIFIER, TEXT, CONSTANT, EMPTY = "date", "identifier", "text", "constant", "empty"
 
-_BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"})
+_BOOLEANS = [
+    set(pair.split("/"))
+    for pair in (
+        *("true/false", "t/f", "yes/no", "y/n", "on/off", "wahr/falsch", "ja/nein", "j/n"),
+        *("vrai/faux", "oui/non", "o/n", "verdadero/falso", "sí/no", "si/no", "s/n", "vero/falso"),
+        *("sì/no", "verdadeiro/falso", "sim/não", "waar/onwaar", "ja/nee", "sant/falskt", "ja/nej"),
+        *("prawda/fałsz", "tak/nie", "kyllä/ei", "ano/ne", "да/нет", "истина/ложь", "是/否"),
+    )
+]
 _SCALES = [
     scale.split("/")
     for scale in (
@@ -161,13 +169,17 @@ class Column:
             return IDENTIFIER if self._numbers_rows else NUMBER
         if not self.no_dates and self.dates:
             return DATE
-        if {text.lower() for text in self.texts} in _BOOLEANS:
+        if self._is_boolean:
             return BOOLEAN
         if self._few:
             return ORDERED if self.scale else CATEGORY
         if self.distinct == self.known and self.longest <= 40 and self._one_word:
             return IDENTIFIER
         return TEXT
+
+    @property
+    def _is_boolean(self) -> bool:
+        return len(self.texts) < 10 and {t.strip().lower() for t in self.texts} in _BOOLEANS
 
     @property
     def _numbers_rows(self) -> bool:
@@ -181,9 +193,11 @@ class Column:
 
     @property
     def _few(self) -> bool:
-        """Whether the texts repeat enough to be categories."""
+        """Whether the texts repeat enough to be categories: in a short table, some of few words."""
         if self.many or self.distinct > MOST_VALUES:
             return False
+        if self.distinct < self.known <= 40 and self.longest <= 20 and self._one_word:
+            return True
         return self.distinct <= max(2, min(self.known // 2, 20 + self.known // 20))
 
     @property
@@ -191,22 +205,48 @@ class Column:
         return not any(" " in text for text in self.texts)
 
     @property
+    def spellings(self) -> dict[str, str]:
+        """The texts that are the same word as a more frequent one, but for capital letters: Yes and
+        YES beside yes. Other mixtures of letters, such as Aa and aA, are left as they are."""
+        by_word: dict[str, list[str]] = {}
+        for text, _ in self.texts.most_common():
+            lower = text.lower()
+            if text in {lower, text.upper(), lower.capitalize(), lower.title()}:
+                by_word.setdefault(lower, []).append(text)
+        enough = 1 if self._is_boolean else 3
+        return {
+            other: first
+            for word, (first, *others) in by_word.items()
+            for other in others
+            if len(word) >= enough
+        }
+
+    @property
     def values(self) -> tuple[str, ...]:
         """The texts of a category in their order; of unordered ones, by name."""
-        return self.order or self.scale or tuple(sorted(self.texts))
+        return self.order or self.scale or tuple(sorted(self.texts.keys() - self.spellings.keys()))
 
     @property
     def scale(self) -> tuple[str, ...]:
         """The texts in their order, if they are words of a scale or begin with numbers."""
         if self.padded:  # codes, such as 01234
             return ()
-        lower = {text.strip().lower(): text for text in self.texts}
-        if len(lower) < len(self.texts) or len(lower) < 2:
+        texts = self.texts.keys() - self.spellings.keys()
+        lower = {text.strip().lower(): text for text in texts}
+        if len(lower) < len(texts) or len(lower) < 2:
             return ()
         for scale in _SCALES:
             if lower.keys() <= set(scale) and len(lower) > 2 - (len(scale) == 3):
                 return tuple(lower[word] for word in scale if word in lower)
-        return _by_number(list(self.texts))
+        return _by_number(sorted(texts))
+
+    @property
+    def loses_digits(self) -> bool:
+        """Whether numbers that differ are equal with 32 bits."""
+        import numpy as np
+
+        numbers = np.unique(np.frombuffer(self.numbers, np.float64))
+        return len(np.unique(numbers.astype(np.float32))) < 0.99 * len(numbers)
 
     def span(self) -> tuple[float, float]:
         """A range that holds all but a few extreme numbers."""

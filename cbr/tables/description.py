@@ -34,7 +34,7 @@ _OF_FEATURE = (
     *("label", "meaning", "range", "unit", "values"),
     *("similarity", "weight", "indexed", "missing"),
 )
-_OF_FILE = ("delimiter", "encoding", "decimal")
+_OF_FILE = ("delimiter", "encoding", "decimal", "na")
 #: What the fields mean, for those who edit them.
 _HEAD = """\
 # How cbr reads and compares the rows of {source}. Edit it by hand, then:

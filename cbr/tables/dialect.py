@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cbr.errors import BadValue
 from cbr.files.compression import BROKEN, open_bytes, plain_name
-from cbr.tables.cells import has_decimal_comma, number_in
+from cbr.tables.cells import decimal_mark
 
 #: Delimiters that are tried, in order of preference.
 _DELIMITERS = ",;\t|"
@@ -22,16 +22,17 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 #: Names of delimiters for people.
-NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space", ".": "point"}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text of a table is read."""
+    """How the text of a table is read; `mixed` if it has decimal points and decimal commas."""
 
     encoding: str = "utf-8-sig"
     delimiter: str = ","
     decimal: str = "."
+    mixed: bool = False
 
     @property
     def is_unusual(self) -> bool:
@@ -64,7 +65,11 @@ def dialect_of(path: Path, delimiter: str = "", encoding: str = "", decimal: str
     lines = lines[:_LINES]
     favourite = "\t" if plain_name(path).endswith(".tsv") else ","
     delimiter = delimiter or _delimiter(lines, favourite)
-    return Dialect(encoding, delimiter, decimal or _decimal(lines, delimiter))
+    if decimal:
+        return Dialect(encoding, delimiter, decimal)
+    marks = Counter(decimal_mark(cell) for row in _cells(lines, delimiter) for cell in row)
+    mark = "," if marks[","] > marks["."] else "."
+    return Dialect(encoding, delimiter, mark, mixed=marks[","] > 0 and marks["."] > 0)
 
 
 def _sample(path: Path) -> bytes:
@@ -104,21 +109,6 @@ def _delimiter(lines: list[str], favourite: str) -> str:
         if width > 1 and score > best and not (best[0] == score[0] and sign == " "):
             best, found = score, sign
     return found
-
-
-def _decimal(lines: list[str], delimiter: str) -> str:
-    """A comma if more cells have a decimal comma than a decimal point."""
-    if delimiter == ",":
-        cells = [cell for row in _cells(lines, delimiter) for cell in row if "," in cell]
-        return "," if cells and all(has_decimal_comma(cell.strip()) for cell in cells) else "."
-    commas = points = 0
-    for row in _cells(lines, delimiter):
-        for cell in row:
-            if has_decimal_comma(cell.strip()):
-                commas += 1
-            elif "." in cell and number_in(cell) is not None:
-                points += 1
-    return "," if commas > points else "."
 
 
 def _cells(lines: list[str], delimiter: str) -> list[list[str]]:

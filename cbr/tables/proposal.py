@@ -9,39 +9,48 @@ from dataclasses import dataclass
 from typing import Any
 
 from cbr.case import RESERVED, CaseType, Feature, Number
-from cbr.checks import MOST_FEATURES, MOST_SOLUTIONS
+from cbr.checks import MOST_FEATURES, MOST_SOLUTIONS, unit_in, without_unit
 from cbr.errors import BadValue, EmptyStage, NoSuchName
 from cbr.tables import columns as kinds
 from cbr.tables.columns import Column
+from cbr.tables.reading import UNNAMED
 
 #: Retrieval and reuse of a table, if nothing else is said. Measured in docs/results/tables.md.
 #: A plane through the cases needs more of them than a vote.
 RETRIEVAL, RETRIEVAL_NUMBER = "top?k=10", "top?k=30"
 REUSE, REUSE_NUMBER = "similarity-weighted", "local-linear"
 MISSING = "ignore"
-#: A column of whole numbers with at most this many different ones holds classes, not amounts.
+#: A column of whole numbers with at most this many different ones, each of which stands in two
+#: rows or more on average, holds classes, not amounts.
 _CLASSES = 20
 _COMPARED = {kinds.NUMBER, kinds.CATEGORY, kinds.ORDERED, kinds.BOOLEAN}
 _WHY_NOT = {
     kinds.DATE: "no measure compares dates yet",
-    kinds.IDENTIFIER: "it names the rows",
+    kinds.IDENTIFIER: "it names the rows, being different in each",
     kinds.TEXT: "no measure compares free text yet",
     kinds.CONSTANT: "it is the same in all rows",
     kinds.EMPTY: "it is empty",
 }
-_UNIT = re.compile(r"\s*[(\[]([^()\[\]]{1,20})[)\]]\s*$")
 
 
 @dataclass(frozen=True)
 class Proposed:
     """The fields of a case type for a table (arguments of `CaseType`), which has solutions only if
-    a column was named for them; `notes` are for the user."""
+    a column was named for them; `notes` are for the user, `source` is what the table is called."""
 
     fields: Mapping[str, Any]
     notes: Sequence[str]
+    source: str = "the table"
 
     @property
     def case_type(self) -> CaseType:
+        count = len(self.fields["features"])
+        if count > MOST_FEATURES:
+            raise BadValue(
+                f"{self.source} has {count:,} columns to compare by, and {MOST_FEATURES:,} are the "
+                "most; write them to a file with `cbr describe --out FILE.toml`, leave some out "
+                "there, and build with --case-type FILE.toml"
+            )
         return CaseType(**self.fields)
 
 
@@ -63,18 +72,13 @@ def propose(
     chosen = column_named(columns, solution, "--solution") if solution else None
     earned = column_named(columns, outcome, "--outcome") if outcome else None
     rest = [c for c in columns.values() if c is not chosen and c is not earned]
-    if len(rest) > MOST_FEATURES:
-        raise BadValue(
-            f"{source} has {len(columns):,} columns, and {MOST_FEATURES:,} are the most that cases "
-            "may have as features; leave some out"
-        )
     names = feature_names([column.label for column in rest])
     features = [_feature(column, name) for column, name in zip(rest, names, strict=True)]
     if not any(feature.indexed for feature in features):  # numbers in order are better than nothing
         features = [_feature(column, name, True) for column, name in zip(rest, names, strict=True)]
     if not any(feature.indexed for feature in features):
         besides = f" beside {chosen.label!r}" if chosen else ""
-        why = ", ".join(f"{c.label!r}: {_WHY_NOT.get(c.kind, '')}" for c in rest[:3])
+        why = ", ".join(_why_not(column) for column in rest[:3])
         raise BadValue(f"{source} has no column to compare by{besides} ({why})")
     if earned is not None and not earned.is_number:
         raise BadValue(f"column {earned.label!r} is given as the outcome, but it is not of numbers")
@@ -87,7 +91,7 @@ def propose(
     fields["retrieval"] = RETRIEVAL_NUMBER if numeric else RETRIEVAL
     fields |= {"missing": MISSING, "features": features}
     kept = {feature.label or feature.name for feature in features if not feature.indexed}
-    return Proposed(fields, list(_notes(columns.values(), chosen, kept)))
+    return Proposed(fields, list(_notes(columns.values(), chosen, kept)), source)
 
 
 def verify_table(columns: Mapping[str, Column], source: str) -> None:
@@ -118,7 +122,7 @@ def column_named(columns: Mapping[str, Column], name: str, option: str) -> Colum
     """The column of that label or feature name, in any case of letters."""
     if name in columns:
         return columns[name]
-    for text in (str.lower, identifier, lambda label: identifier(_UNIT.sub("", label))):
+    for text in (str.lower, identifier, lambda label: identifier(without_unit(label))):
         same = [column for label, column in columns.items() if text(label) == text(name)]
         if len(same) == 1:
             return same[0]
@@ -144,7 +148,7 @@ def feature_names(labels: Sequence[str]) -> list[str]:
     >>> feature_names(["Sepal Length (cm)", "id", "2nd try", "Größe", "Preis (EUR)", "Preis (USD)"])
     ['sepal_length', 'id_', 'n2nd_try', 'groesse', 'preis_eur', 'preis_usd']
     """
-    short = [identifier(_UNIT.sub("", label)) for label in labels]
+    short = [identifier(without_unit(label)) for label in labels]
     long = [identifier(label) for label in labels]
     names = [s if short.count(s) == 1 else f for s, f in zip(short, long, strict=True)]
     found: list[str] = []
@@ -198,13 +202,13 @@ def _unit(column: Column) -> str:
     beside = column.units - {""}
     if beside:
         return next(iter(beside))
-    found = _UNIT.search(column.label)
-    return found[1].strip() if found else ""
+    return unit_in(column.label)
 
 
 def _is_class(column: Column) -> bool:
     """Whether the values of a column of numbers are classes."""
-    return column.whole and not column.units - {""} and column.distinct <= _CLASSES
+    few = column.distinct <= min(_CLASSES, max(2, column.known // 2))
+    return few and column.whole and not column.units - {""}
 
 
 def _problem(column: Column) -> str:
@@ -216,6 +220,8 @@ def _problem(column: Column) -> str:
         return f"is {value!r} in all rows, so there is nothing to propose"
     if column.is_number:
         return ""
+    if words := _among_numbers(column):
+        return f"is no column of numbers because of {words}; --na makes such words count as missing"
     if column.many or column.distinct > MOST_SOLUTIONS or column.distinct == column.known > 2:
         return (
             f"has a different text in nearly every row ({column.distinct:,} in {column.known:,} "
@@ -250,6 +256,8 @@ def _notes(
     """Sentences on what is not as one might expect."""
     for column in columns:
         kind = column.kind
+        if column.label.startswith(UNNAMED):
+            yield f"a column has no name and is called {column.label!r}"
         if column.label in kept:
             more = ""
             if kind == kinds.DATE and len(column.dates) > 0:
@@ -258,10 +266,43 @@ def _notes(
         words = [word for word in column.missing if word] + list(column.odd)
         if words and column.is_number:
             yield f"{', '.join(map(repr, words))} in {column.label!r} counts as missing"
+        yield from _about_cells(column)
     if solution is not None and solution.missing.total():
         number = solution.missing.total()
         rows = "row has" if number == 1 else "rows have"
-        yield f"{number:,} {rows} no {solution.label!r} and cannot be cases"
+        cases = "a case" if number == 1 else "cases"
+        yield f"{number:,} {rows} no {solution.label!r} and cannot be {cases}"
+
+
+def _why_not(column: Column) -> str:
+    """Why a column is not compared, in a few words."""
+    words = _among_numbers(column)
+    reason = f"not all numbers, because of {words}" if words else _WHY_NOT.get(column.kind, "")
+    return f"{column.label!r}: {reason}"
+
+
+def _among_numbers(column: Column) -> str:
+    """The texts because of which a column that is mostly numbers is none of numbers."""
+    others = [text for text in column.not_numbers if text not in column.odd]
+    count = sum(column.not_numbers[text] for text in others)
+    if column.is_number or column.padded or not len(column.numbers) > count > 0:
+        return ""
+    return ", ".join(map(repr, others[:3])) + (" ..." if others[3:] else "")
+
+
+def _about_cells(column: Column) -> Iterable[str]:
+    """Sentences on numbers among texts, on different spellings, and on very long numbers."""
+    label, kind = column.label, column.kind
+    if kind in {kinds.CATEGORY, kinds.BOOLEAN, kinds.ORDERED}:
+        for text, meant in column.spellings.items():
+            yield f"{text!r} in {label!r} counts as {meant!r}"
+    if words := _among_numbers(column):
+        yield (
+            f"{label!r} is no column of numbers because of {words}; --na makes such words count as "
+            "missing"
+        )
+    if kind == kinds.NUMBER and column.loses_digits:
+        yield f"numbers in {label!r} are compared by their first seven digits, so some are alike"
 
 
 def _date_forms(column: Column) -> str:

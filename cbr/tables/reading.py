@@ -1,5 +1,4 @@
-"""The rows of a table file, each as a JSON object of its columns: CSV, TSV, JSON lines, Parquet,
-Excel."""
+"""The rows of a table file as JSON objects of their columns: CSV, TSV, JSON, Parquet, Excel."""
 
 from __future__ import annotations
 
@@ -36,14 +35,16 @@ MIXED = "mixed"
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a text table is read, as far as the user says it; the rest is detected.
+    """How a table is read, as far as the user says it; the rest is detected.
 
-    A row with bytes that are not of the encoding is skipped, except with the encoding `MIXED`.
+    A row with bytes that are not of the encoding is skipped, except with the encoding `MIXED`. `na`
+    are words for a missing value, separated by commas, besides the usual ones (`cells.MISSING`).
     """
 
     delimiter: str = ""
     encoding: str = ""
     decimal: str = ""
+    na: str = ""
 
 
 def is_text(path: Path) -> bool:
@@ -54,13 +55,27 @@ def is_text(path: Path) -> bool:
 def is_table(path: Path, head: bytes) -> bool:
     """Whether a file is a table, by its name."""
     suffix = Path(plain_name(path)).suffix.lower()
+    if suffix == ".json":
+        return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
     return suffix in _READERS or (suffix in _TEXTS and (b"\0" not in head or head[:2] in _UTF16))
 
 
 def read_rows(path: Path, options: TableOptions | None = None) -> Rows:
     """The rows of a table file, and what could not be read of it."""
-    reader = _READERS.get(Path(plain_name(path)).suffix.lower(), _text)
-    return reader(path, options or TableOptions())
+    options = options or TableOptions()
+    rows = _READERS.get(Path(plain_name(path)).suffix.lower(), _text)(path, options)
+    words = {word.strip().lower() for word in options.na.split(",")} - {""}
+    return _without(rows, words) if words else rows
+
+
+def _without(rows: Rows, words: set[str]) -> Rows:
+    """The rows with nothing in the cells that are one of some words."""
+    for row in rows:
+        if isinstance(row, Row):
+            for name, cell in row.cells.items():
+                if str(cell).strip().lower() in words:
+                    row.cells[name] = ""
+        yield row
 
 
 def read_records(path: Path, options: TableOptions | None = None) -> Iterator[Record | Skipped]:
@@ -94,7 +109,7 @@ def _text(path: Path, options: TableOptions) -> Rows:
             try:
                 cells = next(rows, None)
             except csv.Error as error:
-                yield Skipped(line, f"not a row of a table: {error}", position())
+                yield Skipped(line, _why(error), position())
                 continue
             except BROKEN as error:
                 yield Skipped(line, f"the file breaks off: {error}", position())
@@ -123,9 +138,19 @@ def _text(path: Path, options: TableOptions) -> Rows:
             yield Row(dict(zip(header, cells, strict=True)), line, position())
 
 
+def _why(error: csv.Error) -> str:
+    if "unexpected end" in str(error):
+        return "the quotation mark that begins here is never closed, so the rest is no row"
+    return f"not a row of a table: {error}"
+
+
+#: How a column without a name is called, before its place.
+UNNAMED = "unnamed column "
+
+
 def _header(cells: Iterable[str]) -> list[str]:
     """Names of columns; one without a name is called by its place."""
-    return [cell.strip() or f"column {place}" for place, cell in enumerate(cells, 1)]
+    return [cell.strip() or f"{UNNAMED}{place}" for place, cell in enumerate(cells, 1)]
 
 
 def _mended(cell: str) -> str:
@@ -159,6 +184,24 @@ def _object(text: str, line: int, offset: int) -> Row | Skipped:
     if not isinstance(row, dict):
         return Skipped(line, "not a JSON object", offset)
     return Row({name: flat(value) for name, value in row.items()}, line, offset)
+
+
+def _json_list(path: Path, options: TableOptions) -> Rows:
+    """A list of objects as one JSON document."""
+    try:
+        with open_bytes(path) as (raw, _):
+            rows = read_json(raw.read().decode("utf-8-sig", "surrogateescape"), unique=True)
+    except BadJson as error:
+        yield Skipped(0, f"not JSON: {error}")
+        return
+    except BROKEN as error:
+        yield Skipped(0, f"the file breaks off: {error}")
+        return
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, dict):
+            yield Row({name: flat(value) for name, value in row.items()}, number)
+        else:
+            yield Skipped(number, "not a JSON object")
 
 
 def flat(value: Any) -> Any:
@@ -218,6 +261,7 @@ def _excel(path: Path, options: TableOptions) -> Rows:
 _UTF16 = {b"\xff\xfe", b"\xfe\xff"}
 _TEXTS = {".csv", ".tsv", ".tab"}
 _READERS: dict[str, Callable[[Path, TableOptions], Rows]] = {
+    ".json": _json_list,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".parquet": _parquet,

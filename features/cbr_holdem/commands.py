@@ -55,11 +55,11 @@ def odds(
     strength: _Strength = False,
     json: Json = False,
 ) -> None:
-    """How often a hand wins, ties and loses when the rest of the board is dealt.
+    """How often a hand wins, ties and loses on all boards.
 
-    The first hand or range is ours. A single hand without --opponents plays one opponent with a
-    random hand. All deals are counted where that is fast; otherwise deals are sampled until the
-    standard error is reached.
+    The rest of the board is dealt. The first hand or range is ours. A single hand without
+    --opponents plays one opponent with a random hand. All deals are counted where that is fast;
+    otherwise deals are sampled until the standard error is reached.
     """
     rivals = (1 if len(hands) == 1 else 0) if opponents is None else opponents
     from cbr_holdem.strength.equity import question, warm_up

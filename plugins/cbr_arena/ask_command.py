@@ -53,7 +53,7 @@ def ask(
     plot: _Plot = None,
     json: Json = False,
 ) -> None:
-    """What a bot would do at the open decision of a hand in progress, and why.
+    """What a bot would do in a hand in progress, and why.
 
     The decision is that of the player who is next to act after the last action of the hand; his
     cards must be given, those of others may be unknown. A file of several hands gets one answer for

@@ -128,7 +128,7 @@ def match(
     remember: _Remember = "",
     json: Json = False,
 ) -> None:
-    """Play bots against each other, and show their winnings with 95 % intervals.
+    """Play bots against each other, and show what they win.
 
     Each deal is played once in every seating, so the luck of the cards evens out; the mean over
     these hands is one block, and intervals are over blocks. Winnings are in small bets a hand for

@@ -52,13 +52,14 @@ def label(
     load: _Load = None,
     json: Json = False,
 ) -> None:
-    """Estimate the value of each action of a case, by playing its hand out many times.
+    """Estimate the value of each action of a case by roll-outs.
 
-    Opponents' cards are drawn from their ranges given their moves in the hand, never taken from the
-    log. Opponents act by a model of the casebase's players, and we by an approximate best response
-    to it, which is found first in rounds of simulated play. Each legal action is played out with
-    the same deals and random numbers. Values are stored in the casebase with their standard errors;
-    labelling again continues where it stopped.
+    The hand of a case is played out many times. Opponents' cards are drawn from their ranges given
+    their moves in the hand, never taken from the log. Opponents act by a model of the casebase's
+    players, and we by an approximate best response to it, which is found first in rounds of
+    simulated play. Each legal action is played out with the same deals and random numbers. Values
+    are stored in the casebase with their standard errors; labelling again continues where it
+    stopped.
     """
     from cbr import Casebase
     from cbr.workers import executor
@@ -83,7 +84,7 @@ def label(
         elif models is None or (wanted and TableModels.are_stale(base)):
             unused = []
             with progress("finding best responses", "hands") as tell:
-                models = TableModels.learn(base, seed, rounds, hands, pool, tell)
+                models = TableModels.learn(base, seed, rounds, hands, pool, tell, resume=True)
             with base.transaction():
                 models.save(base)
         if idle := [f"--{name}" for name in unused if _is_given(context, name)]:

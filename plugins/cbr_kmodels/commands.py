@@ -75,7 +75,7 @@ def cluster(
     dask: _Dask = "",
     json: Json = False,
 ) -> None:
-    """Cluster the players of a casebase of hold'em by how they act.
+    """Cluster the players of a casebase by how they act.
 
     A cluster is how its players' moves differ from those of all players; a player belongs to the
     cluster under which its moves are likeliest. With --test clusters are made of four fifths of the

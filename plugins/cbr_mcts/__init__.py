@@ -8,6 +8,8 @@ rules         selection and back-up rules by name; `hookspecs` is the hook for m
 selection     rules for the move that is tried next
 backup        rules for what a node is worth
 models        models of opponents by spec
+corrections   how the moves of an opponent differ from what a model expects
+replaying     finished hands, from which these corrections are learned
 learning      what was seen of opponents while playing
 options       the options of the bot
 bot           the bot

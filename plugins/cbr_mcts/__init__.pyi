@@ -1,5 +1,9 @@
 from .bot import SearchBot as SearchBot
 from .bot import new_found as new_found
+from .corrections import CELLS as CELLS
+from .corrections import KINDS as KINDS
+from .corrections import LOGITS as LOGITS
+from .corrections import TRAITS as TRAITS
 from .options import SearchOptions as SearchOptions
 from .rules import BackupRule as BackupRule
 from .rules import SelectionRule as SelectionRule
@@ -8,8 +12,6 @@ from .rules import selection_rule as selection_rule
 from .search import Found as Found
 from .search import Roots as Roots
 from .search import search_all as search_all
-from .simulation import CELLS as CELLS
-from .simulation import KINDS as KINDS
 from .simulation import copy_table as copy_table
 from .simulation import deal_hidden as deal_hidden
 from .simulation import play_by_model as play_by_model

@@ -39,9 +39,11 @@ from cbr_holdem.table import (
     deal_posted,
     pot_of,
     raise_limits,
+    to_call,
     unpacked,
 )
-from cbr_mcts.simulation import COUNT, WRONG_RANGE, Belief, Scene, correct, fill_guide
+from cbr_mcts.corrections import COUNT, correct, fill_odds, fill_traits, is_known, move_likelihood
+from cbr_mcts.simulation import WRONG_RANGE, Belief, Scene, fill_guide
 from cbr_opponents import FLOOR, BoardHands, begin_decision, fill_board, hand_chances, move_of
 
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
@@ -151,51 +153,70 @@ def _observe(
     before: Any,
 ) -> None:
     """Update the range of a seat under one model, and the chance of the model, by a move."""
-    weights, hands, space = belief.sums[which, seat], belief.hands, scene.space
+    weights, hands = belief.sums[which, seat], belief.hands
     copy_profiles(which, r[SEATS], scene)
+    _fill_likelihoods(which, seat, move, r, terms, models[which], hands, scene)
+    likely, total, most, sound = 0.0, 0.0, 0.0, True
     for h in range(COUNT):
         before[h] = weights[h]
-    _update(weights, hands, r, terms, move, models[which], scene.factors[which, seat], space)
-    likely, total, sound = 0.0, 0.0, True
-    for h in range(COUNT):
-        sound &= weights[h] >= 0.0 and weights[h] < np.inf
         if hands.level[h] >= 0:
-            likely += before[h] * hands.chance[hands.level[h]]
+            weights[h] *= scene.odds[0, h]
+            likely += weights[h]
             total += before[h]
-    if sound and likely >= 0.0:
-        chances[seat, which] *= likely / total
-    else:
+            most = max(most, weights[h])
+            sound &= weights[h] >= 0.0 and weights[h] < np.inf
+        else:
+            weights[h] = 0.0
+    if not (sound and likely >= 0.0):
         for h in range(COUNT):
             weights[h] = before[h]
         scene.faults[WRONG_RANGE] += 1
+        return
+    chances[seat, which] *= likely / total
+    for h in range(COUNT):
+        if hands.level[h] >= 0:
+            weights[h] = max(FLOOR, weights[h] / most) if most > 0.0 else 1.0
 
 
 @njit(allocates=False)
-def _update(
-    weights: Any,
-    hands: BoardHands,
+def _fill_likelihoods(
+    which: Any,
+    seat: Any,
+    move: Any,
     r: Any,
     terms: Any,
-    move: Any,
     model: Any,
-    factors: Any,
-    space: Any,
+    hands: BoardHands,
+    scene: Scene,
 ) -> None:
-    """`cbr_opponents.update_range` with corrected chances."""
-    chance, levels = hands.chance, hands.level
+    """The likelihood of the actor's move with each hand on the board, in `scene.odds[0]`."""
+    space, odds, street = scene.space, scene.odds, r[STREET]
+    factors, slopes = scene.factors[which, seat], scene.slopes[which, seat]
+    if is_known(street, slopes):
+        facing, may = to_call(r) > 0, raise_limits(r, terms)[1] > 0
+        fill_odds(r, terms, model, factors, space, hands, odds)
+        for h in range(COUNT):
+            if hands.level[h] >= 0:
+                fill_traits(street, hands.strength[h], _ONE[h], _TWO[h], scene.traits)
+                odds[0, h] = move_likelihood(
+                    min(move, RAISE),
+                    facing,
+                    may,
+                    street,
+                    odds[0, h],
+                    odds[1, h],
+                    slopes,
+                    scene.traits,
+                )
+        return
     begin_decision(r, terms, model, space)
     for level in range(hands.count[0]):
         hand_chances(hands.different[level], model, space)
         correct(factors, space)
-        chance[level] = space.chances[move]
-    most = 0.0
+        odds[1, level] = space.chances[move]
     for h in range(COUNT):
-        weights[h] *= chance[levels[h]] if levels[h] >= 0 else 0.0
-        most = max(most, weights[h])
-    scale = 1.0 / most if most > 0.0 else 0.0
-    for h in range(COUNT):
-        if levels[h] >= 0:
-            weights[h] = max(FLOOR, weights[h] * scale) if most > 0.0 else 1.0
+        if hands.level[h] >= 0:
+            odds[0, h] = odds[1, hands.level[h]]
 
 
 @njit(allocates=False)

@@ -100,6 +100,7 @@ class SearchBot(SearchOptions, Wrapper):
             self._prior(situations, memory, chance, moves),
             seen.profiles,
             seen.factors,
+            seen.slopes,
             np.ascontiguousarray(chance.state),
         )
         found = new_found(count, moves)

@@ -39,8 +39,9 @@ from cbr_holdem.table import (
     raise_limits,
     unpacked,
 )
+from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS, cell_of
 from cbr_mcts.models import Model
-from cbr_mcts.simulation import CELLS, KINDS, cell_of
+from cbr_mcts.replaying import learn_hands
 from cbr_opponents import PROFILE, SEEN, move_chances, profile_features, workspace
 from cbr_opponents.remembering import Opponent, OpponentMemory
 
@@ -62,17 +63,20 @@ def memory_of(models: int) -> np.dtype[Any]:
             ("made", np.float64, (seats, *cells)),
             ("expected", np.float64, (seats, models, *cells)),
             ("explained", np.float64, (seats, models)),
+            ("slopes", np.float64, (seats, models, LOGITS, TRAITS)),
+            ("doubts", np.float64, (seats, models, LOGITS, TRAITS, TRAITS)),
         ]
     )
 
 
 class Seen(NamedTuple):
     """What models make of the players at tables, by seat: `profiles` uint8 [n, M, 10, PROFILE] as
-    each model knows them, `factors` [n, M, 10, CELLS, KINDS] that correct its chances, and the
-    chances `of_models` [n, 10, M]."""
+    each model knows them, `factors` [n, M, 10, CELLS, KINDS] and `slopes` [n, M, 10, LOGITS,
+    TRAITS] that correct its chances, and the chances `of_models` [n, 10, M]."""
 
     profiles: NDArray[np.uint8]
     factors: Floats
+    slopes: Floats
     of_models: Floats
 
 
@@ -112,6 +116,7 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
     found = Seen(
         np.empty((count, many, MOST_SEATS, PROFILE), np.uint8),
         np.ones((count, many, MOST_SEATS, CELLS, KINDS)),
+        np.zeros((count, many, MOST_SEATS, LOGITS, TRAITS)),
         np.tile(np.exp(prior_logs(models, np.zeros(MOST_SEATS))), (count, 1, 1)),
     )
     for at, model in enumerate(models):
@@ -122,7 +127,7 @@ def seen_at(rows: Ints, own: Ints, models: tuple[Model, ...], memory: Any) -> Se
         made, expected = memory["made"], memory["expected"]
         logs = prior_logs(models, memory["hands"])
         logs += memory["explained"] * [model.trust for model in models]
-        _factors(rows, own, made, expected, logs, found)
+        _factors(rows, own, made, expected, logs, memory["slopes"], found)
     return found
 
 
@@ -151,7 +156,9 @@ def _profiles(rows: Any, own: Any, seen: Any, usual: Floats, out: Any) -> None:
 
 
 @njit
-def _factors(rows: Any, own: Any, made: Any, expected: Any, logs: Any, out: Seen) -> None:
+def _factors(
+    rows: Any, own: Any, made: Any, expected: Any, logs: Any, slopes: Any, out: Seen
+) -> None:
     many = expected.shape[2]
     for i in range(len(rows)):
         n = rows[i, SEATS]
@@ -161,6 +168,9 @@ def _factors(rows: Any, own: Any, made: Any, expected: Any, logs: Any, out: Seen
             for m in range(many):
                 chance = np.exp(logs[i, turn, m] - best)
                 out.of_models[i, seat, m] = max(_LEAST_MODEL, chance)
+                for logit in range(LOGITS):
+                    for trait in range(TRAITS):
+                        out.slopes[i, m, seat, logit, trait] = slopes[i, turn, m, logit, trait]
                 for cell in range(CELLS):
                     if made[i, turn, cell].sum() > 0.0:
                         usual = expected[i, turn, m, cell]
@@ -186,6 +196,9 @@ def _expect(
     kept = [memory[name] for name in ("made", "expected", "explained")]
     space = workspace(arrays[0])
     _expect_all(tables, seats, game.terms, arrays, found.profiles, space, *kept)
+    if any(model.reads_hands for model in arrays):
+        slopes, doubts = memory["slopes"], memory["doubts"]
+        learn_hands(tables, seats, game.terms, arrays, found, slopes, doubts)
 
 
 @njit

@@ -6,20 +6,16 @@ before, which saves that time in every process.
 
 from __future__ import annotations
 
-import inspect
 from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cbr import BadValue, Casebase
-from cbr.plugging import default_plugins
-from cbr.spec import Spec, several
+from cbr import BadValue
+from cbr.spec import several
 from cbr.typing import Floats
-from cbr_holdem.situation import BETTING
-from cbr_holdem.table import RAISE
 from cbr_mcts.options import NONE, SHIPPED
-from cbr_opponents import RAISE_SIZES, ModelPart, OpponentModel, model_maker, read_model
+from cbr_opponents import RAISE_SIZES, ModelPart, OpponentModel, read_model
+from cbr_opponents.learning import model_of_spec
 
 #: The models that ship: learned from games of our own bots (`tools/make_prior.py`).
 PRIORS = {betting: Path(__file__).with_name(f"prior_{betting}.npz") for betting in RAISE_SIZES}
@@ -76,41 +72,11 @@ def models_of(text: str, betting: str) -> tuple[Model, ...]:
 @lru_cache(maxsize=16)
 def _made(text: str, betting: str) -> tuple[Model, ...]:
     """The model of one spec, or its `parts` if it consists of several."""
-    spec = Spec.parse(text)
-    name, _, argument = spec.name.partition(":")
-    kind = default_plugins().get("player model", name)
-    moves = RAISE + len(RAISE_SIZES[betting])
-    observed: Any = SimpleNamespace(moves=moves)
-    if kind.learns and name != "uniform":
-        first = list(inspect.signature(kind.make).parameters)[1:2]
-        file = argument or str(spec.parameters.get("file", ""))
-        if not file:
-            raise BadValue(f"model={text} learns from a casebase: write {name}:FILE.db")
-        observed = _observed(file)
-        if first != ["file"]:
-            text = str(Spec(name, spec.parameters))
-        if observed.moves != moves:
-            raise BadValue(f"{file} has no games of {betting}, so it makes no model of them")
-    model = model_maker(text)(observed)
-    arrays = model.arrays
-    if arrays is None:
+    model, usual = model_of_spec(text, betting)
+    if model.arrays is None:
         raise BadValue(
             f"model={text} has no array form, which a search reads; trees, frequencies, ponsen "
             "and file have"
         )
-    if arrays.grid.shape[-1] != moves:
-        raise BadValue(f"model={text} is of another game than {betting}")
-    usual = getattr(model, "usual", None)
-    usual = getattr(observed, "usual", None) if usual is None else usual
-    parts = getattr(model, "parts", (ModelPart(arrays),))
+    parts = getattr(model, "parts", (ModelPart(model.arrays),))
     return tuple(Model(part.arrays, usual, text, *part[1:]) for part in parts)
-
-
-@lru_cache(maxsize=2)
-def _observed(file: str) -> Any:
-    from cbr_opponents.learning import observe
-
-    with Casebase.open(Path(file)) as base:
-        if base.domain not in BETTING:
-            raise BadValue(f"{file} is a casebase of {base.domain!r}, not of hold'em")
-        return observe(base)

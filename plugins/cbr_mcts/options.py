@@ -37,6 +37,7 @@ STYLES: dict[str, dict[str, Any]] = {
         "follow": 0,
         "root": "rule",
         "fold": "tried",
+        "backup": "mean",
         "scale": "none",
         "board": "none",
         "playout": "call",
@@ -91,7 +92,7 @@ class SearchOptions:
     follow: int = 20
     root: str = "even"
     fold: str = "known"
-    backup: str = "mean"
+    backup: str = "max"
     expand: str = "one"
     board: str = "class"
     opponents: str = "model"

@@ -36,11 +36,10 @@ from cbr_holdem.table import (
     settle,
 )
 from cbr_mcts.beliefs import believe, copy_profiles
+from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS
 from cbr_mcts.simulation import (
     BY_MODEL,
-    CELLS,
     DEBTORS_LEAVE,
-    KINDS,
     WRONG_RULE,
     Scene,
     chances_at,
@@ -124,8 +123,8 @@ class Roots(NamedTuple):
     """n decisions to search: tables `rows` [n, WIDTH] as our seats see them, the `terms` of the
     game, the chances `of_models` by seat before the hand [n, 10, M], a prior `of_moves` [n, moves]
     (NaN where the model gives it), `profiles` uint8 [n, M, 10, PROFILE] of the players as each
-    model knows them, `factors` [n, M, 10, CELLS, KINDS] that correct the chances of each model, and
-    `states` [n] of random numbers."""
+    model knows them, `factors` [n, M, 10, CELLS, KINDS] and `slopes` [n, M, 10, LOGITS, TRAITS]
+    that correct the chances of each model, and `states` [n] of random numbers."""
 
     rows: Any
     terms: Any
@@ -133,6 +132,7 @@ class Roots(NamedTuple):
     of_moves: Any
     profiles: Any
     factors: Any
+    slopes: Any
     states: Any
 
 
@@ -170,6 +170,9 @@ def _begin_root(i: Any, roots: Roots, settings: Settings, players: Players, work
             for cell in range(CELLS):
                 for kind in range(KINDS):
                     scene.factors[m, seat, cell, kind] = roots.factors[i, m, seat, cell, kind]
+            for logit in range(LOGITS):
+                for trait in range(TRAITS):
+                    scene.slopes[m, seat, logit, trait] = roots.slopes[i, m, seat, logit, trait]
     copy_profiles(0, r[SEATS], scene)
     models, reads = players.models, settings.reads_hands
     before = mixed(roots.states[i])

@@ -14,7 +14,7 @@ from cbr.jit import njit
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.chance import below, step, unit
 from cbr_holdem.situation import raised_to
-from cbr_holdem.strength import hand_number, hand_ranks
+from cbr_holdem.strength import hand_number
 from cbr_holdem.table import (
     ACTOR,
     BOARD,
@@ -38,9 +38,18 @@ from cbr_holdem.table import (
     raise_limits,
     to_call,
 )
+from cbr_mcts.corrections import (
+    BETTER,
+    CELLS,
+    COUNT,
+    KINDS,
+    LOGITS,
+    TRAITS,
+    correct,
+    correct_hand,
+    is_known,
+)
 from cbr_opponents import (
-    CONTEXTS,
-    PRICE_CLASSES,
     BoardHands,
     Workspace,
     actor_strength,
@@ -50,15 +59,11 @@ from cbr_opponents import (
     sample_move,
 )
 
-COUNT = len(HANDS)
 _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
 #: Equal parts of a range, for quick draws from it.
 PARTS_OF_RANGE = 256
 #: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
-#: Cells in which a player's moves are corrected: a street and the price of a call.
-CELLS, KINDS = 4 * PRICE_CLASSES, RAISE + 1
-_PLACES = CONTEXTS // PRICE_CLASSES
 #: How a hand is played out from a leaf: as `PLAYOUTS` says.
 PLAYOUTS = ("model", "call", "leave")
 BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
@@ -67,8 +72,7 @@ SELVES = ("model", "call", "odds")
 OWN_CALLS, OWN_ODDS = 1, 2
 #: What a hand before the flop is worth against any other, by the share of hands that it is better
 #: than: about 0.34 for the worst hand, 0.5 in the middle and 0.85 for aces.
-_BETTER = np.cumsum(np.bincount(hand_ranks().max() - hand_ranks())) / COUNT
-_EQUITY = 0.34 + 0.26 * _BETTER + 0.25 * _BETTER**6
+_EQUITY = 0.34 + 0.26 * BETTER + 0.25 * BETTER**6
 #: For the seat that plays by pot odds: chances from which it bets, and raises; and what each raise
 #: that it faces takes from its hand, as one more opponent would.
 _BETS, _RAISES, _PER_RAISE = 0.5, 0.62, 0.7
@@ -95,8 +99,9 @@ class Scene(NamedTuple):
 
     The table `row` [WIDTH] and the one with other cards of our own, `other`; the model drawn for
     each seat, `which` [10]; `profiles` uint8 [M, 10, PROFILE] of the players, and the `factors`
-    [M, 10, CELLS, KINDS] that correct their chances (see `learning`); `space` of the models;
-    `taken` [53] cards; the nodes and moves of the iteration, `path` [2, 256]; `faults` [FAULTS];
+    [M, 10, CELLS, KINDS] and `slopes` [M, 10, LOGITS, TRAITS] that correct their chances (see
+    `corrections`), with `traits` [TRAITS] and `odds` [4, 1326]; `space` of the models; `taken` [53]
+    cards; the nodes and moves of the iteration, `path` [2, 256]; `faults` [FAULTS];
     working space `legal`, `values`, `errors` and `visits` [moves]."""
 
     row: Any
@@ -104,6 +109,9 @@ class Scene(NamedTuple):
     which: Any
     profiles: Any
     factors: Any
+    slopes: Any
+    traits: Any
+    odds: Any
     space: Workspace
     taken: Any
     path: Any
@@ -133,6 +141,9 @@ def new_scene(profiles: Any, space: Any, moves: int) -> Scene:
         np.zeros(MOST_SEATS, np.int64),
         profiles,
         np.ones((len(profiles), MOST_SEATS, CELLS, KINDS)),
+        np.zeros((len(profiles), MOST_SEATS, LOGITS, TRAITS)),
+        np.empty(TRAITS),
+        np.empty((4, COUNT)),
         space,
         np.zeros(DECK + 1, np.bool_),
         np.zeros((2, 256), np.int64),
@@ -293,28 +304,9 @@ def chances_at(r: Any, terms: Any, strength: Any, which: Any, models: Any, scene
         uniform_chances(r, chances)
         return
     correct(scene.factors[which, r[ACTOR]], scene.space)
-
-
-@njit(inline="always")
-def cell_of(space: Workspace) -> Any:
-    """The cell of the decision whose chances were computed last."""
-    return space.place[0] * PRICE_CLASSES + space.place[1] // _PLACES
-
-
-@njit(inline="always")
-def correct(factors: Any, space: Workspace) -> None:
-    """Multiply the chances of folds, calls and raises by the factors of their cell, and scale them
-    to add up to 1."""
-    chances, cell = space.chances, cell_of(space)
-    fold, call = chances[FOLD] * factors[cell, FOLD], chances[CALL] * factors[cell, CALL]
-    raised = 0.0
-    for move in range(RAISE, len(chances)):
-        raised += chances[move]
-    scale = 1.0 / (fold + call + raised * factors[cell, RAISE])
-    chances[FOLD], chances[CALL] = fold * scale, call * scale
-    scale *= factors[cell, RAISE]
-    for move in range(RAISE, len(chances)):
-        chances[move] *= scale
+    slopes = scene.slopes[which, r[ACTOR]]
+    if strength >= 0 and is_known(r[STREET], slopes):
+        correct_hand(r, strength, slopes, scene.traits, chances)
 
 
 @njit(inline="always")

@@ -15,6 +15,7 @@ player_models       PlayerModel, the interface of all models; `hookspecs` is the
 context_model       the context-action table with back-off, and strengths to expect
 array_models        player models in array form; `kinds` names those that ship
 model_files         fitted models saved to files and opened again
+bot                 a bot that plays as a model says
 starter, testing    a model to start from, and a check for authors of models
 logged_hands        logged hands replayed to decisions and moves
 learning/           models learned from a casebase
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     import pluggy
     import typer
 
-    from cbr_arena import WatcherKind
+    from cbr_arena import BotKind, WatcherKind
     from cbr_opponents.player_models import PlayerModelKind
 
 # Not its __dir__: pluggy reads every name that dir() lists, which would import all modules.
@@ -59,6 +60,14 @@ def cbr_player_models() -> Iterable[PlayerModelKind]:
     from cbr_opponents.model_files import FILE_KIND
 
     return [*KINDS, FILE_KIND]
+
+
+@hook
+def cbr_bots() -> Iterable[BotKind]:
+    from cbr_arena import BotKind
+    from cbr_opponents.bot import ModelPlayer
+
+    return [BotKind("model", ModelPlayer, "plays as a player model: model:trees:FILE.db")]
 
 
 @hook

@@ -18,6 +18,7 @@ from .array_models import ArrayModel as ArrayModel
 from .array_models import ModelPart as ModelPart
 from .array_models import uniform_arrays as uniform_arrays
 from .boosting import DEPTH as DEPTH
+from .boosting import QUICK as QUICK
 from .boosting import Trees as Trees
 from .boosting import log_loss as log_loss
 from .boosting import refined as refined

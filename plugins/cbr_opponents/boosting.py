@@ -6,11 +6,13 @@ play. Each leaf has a number for every move, which is added to the logarithm of 
 one tree serves all moves, where a library with a tree for each move would need as many times more.
 
 Each tree is fitted to a random part of the decisions (Friedman 2002), so that the time of a tree
-does not grow with the length of the log.
+does not grow with the length of the log. It may split on a random part of the features (Ho 1998),
+so that trees differ more from each other and several slow steps do not repeat one another.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,8 +24,8 @@ from cbr.typing import Floats, Ints
 
 Bytes = NDArray[np.uint8]
 
-#: Levels of a tree, and the learning rate.
-DEPTH, _RATE = 5, 0.2
+#: Levels of a tree.
+DEPTH = 5
 #: Regularisation: curvature added to that of each leaf, which shrinks it towards 0.
 _SHRINKAGE = 20.0
 #: Fitting stops after this number of trees without an improvement of the held-out loss.
@@ -32,6 +34,17 @@ _PATIENCE = 20
 _BINS = 64
 #: Most decisions that one tree is fitted to.
 _ROWS = 60_000
+
+
+class Pace(NamedTuple):
+    """The learning rate, and the share of the features that each tree may split on."""
+
+    rate: float
+    share: float
+
+
+#: Few trees that learn fast, and more that learn slowly and predict better.
+QUICK, CAREFUL = Pace(0.2, 1.0), Pace(0.1, 0.5)
 
 
 class Trees(NamedTuple):
@@ -49,7 +62,7 @@ def fit(
     start: Floats,
     held: NDArray[np.bool_],
     most: int,
-    rate: float = _RATE,
+    pace: Pace = CAREFUL,
     stopped: Callable[[], bool] = bool,
 ) -> Trees:
     """Trees for decisions with `features` [n, f] and moves [n], boosted from the logarithms of
@@ -74,12 +87,15 @@ def fit(
             some = np.sort(chance.choice(some, _ROWS, replace=False))
         gradient, curve = _derivatives(log[some], move[some])
         feature, cut = np.zeros(DEPTH, np.uint8), np.zeros(DEPTH, np.uint8)
-        mine = binned[:, some]
+        usable = np.arange(len(bins))
+        if pace.share < 1.0:
+            usable = np.sort(chance.choice(usable, math.ceil(pace.share * len(bins)), False))
         place = np.zeros(len(some), np.int64)
         packed = np.concatenate([gradient, curve], axis=1)
-        _grow(mine, packed, bins, feature, cut, place)
+        _grow(binned[np.ix_(usable, some)], packed, bins[usable], feature, cut, place)
+        feature = usable[feature].astype(np.uint8)
         leaf = np.zeros((1 << DEPTH, moves))
-        _fill(place, gradient, curve, rate, leaf)
+        _fill(place, gradient, curve, pace.rate, leaf)
         _add(binned, feature, cut, leaf, log)
         # From bins to values: above the greatest value of the bin.
         value = np.array([cuts[f][c] for f, c in zip(feature, cut, strict=True)], np.uint8)

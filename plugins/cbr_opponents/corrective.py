@@ -31,8 +31,12 @@ from cbr_opponents.boosting import DEPTH, Trees
 from cbr_opponents.decision_features import (
     F_CALL_BLINDS,
     F_CALLERS,
+    F_CHECKS,
     F_LAST_RAISER,
+    F_LATER,
+    F_LEADER,
     F_OPPONENTS,
+    F_OWN_BEFORE,
     F_OWN_NOW,
     F_POSITION,
     F_POT_ODDS,
@@ -40,6 +44,8 @@ from cbr_opponents.decision_features import (
     F_PRICE,
     F_RAISES,
     F_SEATS,
+    F_STACK_BLINDS,
+    F_STACK_TO_POT,
     F_STRENGTH,
     F_YET_TO_ACT,
 )
@@ -70,6 +76,23 @@ PUBLIC = np.array(
         (F_LAST_RAISER, 1, 1, 3),
         (F_YET_TO_ACT, 0, 1, 3),
         (F_OWN_NOW, 1, 0, 3),
+        (F_OWN_NOW, 2, 1, 3),
+        (F_OWN_NOW, 0, 1, 3),
+        (F_OWN_BEFORE, 2, 1, 3),
+        (F_OWN_BEFORE, 2, 2, 3),
+        (F_OWN_BEFORE, 1, 1, 3),
+        (F_LATER, 0, 1, 3),
+        (F_LEADER, 1, 1, 3),
+        (F_CHECKS, 0, 1, 3),
+        (F_POT_ODDS, 52, 1, 3),
+        (F_POT_ODDS, 60, 1, 3),
+        (F_PRICE, 0, 3, 3),
+        (F_CALL_BLINDS, 40, 0, 0),
+        (F_RAISES, 2, 0, 0),
+        (F_YET_TO_ACT, 3, 0, 0),
+        (F_SEATS, 0, 1, 1),
+        (F_STACK_BLINDS, 80, 0, 0),
+        (F_STACK_TO_POT, 24, 1, 3),
     ],
     np.int64,
 )
@@ -88,11 +111,13 @@ _LEAST = 1e-6
 
 class Corrective(NamedTuple):
     """A distribution of corrective functions: the `indicators` [n, 4], and mean [2 n] and
-    `covariance` [2 n, 2 n] of their weights, those of folds first."""
+    `covariance` [2 n, 2 n] of their weights, those of folds first. Players change: after each hand
+    `drift` times the covariance at the start is added, so that recent hands weigh more."""
 
     indicators: Ints
     mean: Floats
     covariance: Floats
+    drift: float = 0.0
 
     @classmethod
     def start(cls, indicators: Ints, spread: float) -> Corrective:
@@ -127,12 +152,14 @@ def observe_in_order(moves: Moves, start: Corrective) -> tuple[Floats, Correctiv
     """
     out = np.empty_like(moves.prior)
     mean, covariance = start.mean.copy(), start.covariance.copy()
-    _observe(moves, start.indicators, mean, covariance, out)
-    return out, Corrective(start.indicators, mean, covariance)
+    _observe(moves, start.indicators, mean, covariance, start.drift * start.covariance, out)
+    return out, start._replace(mean=mean, covariance=covariance)
 
 
 @njit
-def _observe(moves: Any, indicators: Any, mean: Any, covariance: Any, out: Any) -> None:
+def _observe(
+    moves: Any, indicators: Any, mean: Any, covariance: Any, change: Any, out: Any
+) -> None:
     active = np.empty(len(indicators), np.int64)
     gain = np.empty((2, len(mean)))
     first = 0
@@ -153,6 +180,7 @@ def _observe(moves: Any, indicators: Any, mean: Any, covariance: Any, out: Any) 
                 covariance,
                 gain,
             )
+        covariance += change
         first = end
 
 

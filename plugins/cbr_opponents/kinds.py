@@ -20,7 +20,7 @@ def frequencies(observed: Any) -> ArrayModel:
     return ArrayModel(fit_frequencies(observed))
 
 
-def trees(observed: Any, trees: int = 60, profiles: bool = True) -> ArrayModel:
+def trees(observed: Any, trees: int = 128, profiles: bool = True) -> ArrayModel:
     """Boosted trees on the frequencies, by the betting, the board and what was seen of a player."""
     from cbr_opponents.learning import fit_trees
 
@@ -34,11 +34,16 @@ def context(observed: Any, levels: int = 5, weight: float = 10.0) -> Any:
     return fit_contexts(observed, levels, weight)
 
 
-def ponsen(observed: Any, prior: str = "trees?profiles=false", spread: float = 0.3) -> Any:
+def ponsen(
+    observed: Any,
+    prior: str = "trees?profiles=false",
+    spread: float = 0.3,
+    drift: float = 0.002,
+) -> Any:
     """A prior from all players, and for each player a correction learned from its earlier hands."""
     from cbr_opponents.learning import fit_ponsen
 
-    return fit_ponsen(observed, prior, spread)
+    return fit_ponsen(observed, prior, spread, drift)
 
 
 def casebase(observed: Any, file: str, policy: str = "", prior: float = 2.0) -> Any:

@@ -75,7 +75,7 @@ def play(
     remember: _Remember = "",
     json: Json = False,
 ) -> None:
-    """Play against bots in the terminal, with single keys: ? shows which.
+    """Play against bots in the terminal: ? shows the keys.
 
     The button moves with each hand, and stacks are refilled as in a match; the table shows the
     total winnings of each player. Each finished hand is saved as PHH with the cards of all players,

@@ -158,7 +158,7 @@ def test_a_file_that_breaks_off_gives_what_it_holds(make, tmp_path: Path) -> Non
         ("", "holds no records"),
         (LINES[0], "holds no records"),
         ("price,age\n1,2\n", "line 2: column 'mileage' is missing"),
-        ("\0\0\0", "no reader"),
+        ("\0\0\0", "is no text"),
     ],
 )
 def test_nothing_to_build_is_said_and_nothing_written(
@@ -224,7 +224,7 @@ def cbr_case_types():
     assert report.cases == {"open": 2, "end": 1}
     assert sorted(report.skipped) == [
         "stage is 'middle'; it must be one of open, end",
-        "y is '', not a number",
+        "y is missing",
     ]
     found = rebuild(tmp_path / "game.db", plugins=plugins)
     assert found == ({"open": ["x"], "end": ["x", "y"]}, [])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cbr.case import CaseType, ExtraFeature, Feature, choose_features
+from cbr.case import CaseType, ExtraFeature, Feature
 from cbr.errors import BadValue, CbrError, NoSuchName
+from cbr.store.feature_choice import choose_features
 
 X = Feature("x", range=(0, 10))
 COLOUR = Feature("colour", values=("red", "blue"))

@@ -310,7 +310,7 @@ def test_debug_shows_where(cbr, monkeypatch) -> None:
 class TestPlugins:
     def test_the_list(self, cbr, plugin_file) -> None:
         found = cbr("plugins", "--json", "--plugin", plugin_file(NEAR)).json["plugins"]
-        own = "arena bots casper holdem logs mcts opponents play similarity".split()
+        own = "arena bots casper holdem kmodels logs mcts opponents play similarity".split()
         assert [p["name"] for p in found] == ["engine", *own, "dropped"]
         assert found[-2]["distribution"] == "cbr-engine"
         assert found[-2]["version"]
@@ -385,6 +385,12 @@ def cbr_info(casebase):
         answer = cbr(*words, "--plugin", path, "--json")
         assert answer.json["solution"]
         assert "chatter" in answer.err
+
+
+def test_the_list_of_commands_cuts_no_summary_off(cbr) -> None:
+    listed = cbr("--help").out.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) > 25
+    assert "..." not in listed
 
 
 @pytest.mark.parametrize("command", ["build", "rebuild", "info", "check", "query", "retain"])

@@ -91,7 +91,7 @@ def test_a_row_of_a_frame_is_a_situation(base: Casebase) -> None:
     frame = pandas.DataFrame(ROWS)
     row = frame[["Price (EUR)", "fuel"]].iloc[2]
     assert base.nearest(row, k=1).target == {"price": 5400.0}
-    with pytest.raises(CbrError, match="no feature 'prize'; did you mean 'price'"):
+    with pytest.raises(CbrError, match=r"no feature 'prize'; did you mean 'price'\? there is"):
         base.nearest({"prize": 4000})
     with pytest.raises(BadValue, match="int is no situation"):
         base.nearest(7)
@@ -150,7 +150,7 @@ def test_cases_are_updated_and_deleted_with_their_history(base: Casebase) -> Non
         ("prize>3", "no column 'prize'; did you mean 'price'"),
         ("price", "is not COLUMN=VALUE"),
         ("fuel>diesel", "asks for an order of texts"),
-        ("price>much", "price is 'much', not a number"),
+        ("price>much", r"Price \(EUR\) is 'much', not a number"),
         ("fuel=coal", "it must be one of diesel, petrol"),
         ("1=1;drop table meta", "no column '1'"),
         (" , ", "--where is empty"),
@@ -230,3 +230,36 @@ for need in (lambda: base.to_pandas(), lambda: __import__("cbr.sklearn")):
         "a frame needs the package pandas: pip install pandas",
         "cbr.sklearn needs the package scikit-learn: pip install scikit-learn",
     ], done.stderr
+
+
+def test_retrieval_is_prepared_once_for_many_questions(base: Casebase, monkeypatch) -> None:
+    from cbr.retrieval import retriever
+
+    made = []
+    kept = retriever.retriever_of
+    monkeypatch.setattr(retriever, "retriever_of", lambda *a, **b: made.append(b) or kept(*a, **b))
+    for price in (4000, 5000, 6000):
+        base.nearest({"price": price}, k=3)
+    assert len(made) == 1
+    base.nearest({"price": 4000}, k=3, weights={"price": 2, "fuel": 1})
+    assert len(made) == 2
+    base.update(1, {"price": 9999})
+    assert base.nearest({"price": 9999}, k=1)[0].id == 1
+    assert len(made) == 3
+
+
+def test_what_may_not_be_missing_is_refused_in_a_sentence() -> None:
+    case_type = cbr.CaseType("t", [Feature("x", range=(0, 1)), Feature("y", values="ab")], ["a"])
+    with Casebase.in_memory(case_type) as made:
+        made.add({"x": [0.1], "y": ["a"], "solution": ["a"]})
+        for row, said in (({"y": "a"}, "column 'x' is missing"), ({"x": 1}, "column 'y'")):
+            with pytest.raises(BadValue, match=f"row 1 cannot be a case: {said}"):
+                made.add([row | {"solution": "a"}])
+        for columns, said in (
+            ({"x": [None], "y": ["a"]}, "x is missing, and may not be"),
+            ({"x": [0.5], "y": [None]}, "y is missing, and may not be"),
+            ({"x": [0.5]}, "no column 'y' is given"),
+        ):
+            with pytest.raises(BadValue, match=said), made.transaction():
+                made.add("t", columns, ["a"], [None], [None], [0])
+        assert len(made) == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cbr import build
 from cbr.case import CaseType, Feature
 from cbr.errors import BadValue, NoSuchName
 from cbr.retrieval.retriever import retriever_of
@@ -154,3 +155,15 @@ class TestValues:
                 base.put_values("made", [99], "left", [1.0])
             with pytest.raises(BadValue, match="is nan"):
                 base.put_values("made", [1], "left", [float("nan")])
+
+
+def test_cases_vote_even_if_none_is_similar() -> None:
+    colour = Feature("colour", values=("red", "green"))
+    fields = {"colour": ["red"] * 3, "solution": ["a", "a", "b"]}
+    case_type = CaseType("t", [colour], ["a", "b"], reuse="similarity-weighted")
+    with build(fields, case_type=case_type) as base:
+        answer = base.nearest({"colour": "green"}, k=3)
+        assert answer.similarities == [0.0, 0.0, 0.0]
+        assert answer.probabilities == pytest.approx({"a": 2 / 3, "b": 1 / 3})
+        many = base.predict({"colour": ["green"]}, policy="top?k=3").probabilities
+        np.testing.assert_allclose(many, [[2 / 3, 1 / 3]])

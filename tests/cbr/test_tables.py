@@ -60,7 +60,7 @@ def test_a_table_becomes_a_casebase_with_its_own_names(flowers: Path) -> None:
         ("german.csv", "x;y\n1.234,5;a\n3,5;b,c\n", {"x": "1234.5", "y": "a"}),
         ("bars.csv", "x|y\n1|a\n", {"x": "1", "y": "a"}),
         ("tabs.tsv", "x\ty\n1,5\ta\n2,5\tb\n", {"x": "1.5", "y": "a"}),
-        ("quoted.csv", 'x,y\n"1,5","a, b"\n', {"x": "1,5", "y": "a, b"}),
+        ("quoted.csv", 'x,y\n"1,5","a, b"\n', {"x": "1.5", "y": "a, b"}),
         ("decimal.csv", 'x,y\n"1,5","a"\n', {"x": "1.5", "y": "a"}),
         ("lines.jsonl", '{"x": 1.5, "y": {"z": [1]}}\n', {"x": 1.5, "y": '{"z": [1]}'}),
     ],
@@ -137,7 +137,7 @@ def test_columns_that_number_the_rows_are_not_compared(tmp_path: Path) -> None:
     )
     found = proposal_of(look_at([path]), "c")
     assert [f.name for f in found.case_type.indexed] == ["x"]
-    assert [f.name for f in found.case_type.features] == ["column_1", "customer_id", "x"]
+    assert [f.name for f in found.case_type.features] == ["unnamed_column_1", "customer_id", "x"]
     assert any("names the rows" in note for note in found.notes)
 
 
@@ -244,8 +244,10 @@ def test_a_wrong_description_is_told_in_one_sentence(
             "names the rows and is no solution",
         ),
         (
-            ",".join(f"c{i}" for i in range(1100)) + ",c\n" + ("1," * 1100 + "a\n") * 2,
-            "has 1,101 columns, and 1,000 are the most",
+            ",".join(f"c{i}" for i in range(1100))
+            + ",c\n"
+            + "\n".join(f"{i}.5," * 1100 + "ab"[i % 2] for i in range(3)),
+            "has 1,100 columns to compare by, and 1,000 are the most",
         ),
     ],
 )
@@ -294,7 +296,7 @@ def test_new_rows_of_a_table_are_added_later(flowers: Path) -> None:
     with build(flowers, out) as base:
         assert (base.report.records, len(base)) == (1, 31)
         assert dict(base.report.skipped) == {
-            "size is 'huge'; it must be one of small, medium, large": 1
+            "Size is 'huge'; it must be one of small, medium, large": 1
         }
     with pytest.raises(BadValue, match="its solution is 'colour'"):
         build(flowers, out, solution="Size")
@@ -321,3 +323,39 @@ def test_a_casebase_of_a_table_is_rebuilt_and_sound(flowers: Path) -> None:
         assert stored.digest("flowers") == before
         assert len(stored.case_type("flowers").indexed) == 3
     assert list(check(out)) == []
+
+
+def test_decimal_commas_are_numbers_even_in_a_short_table(tmp_path: Path) -> None:
+    mixed = table(
+        tmp_path / "tea.csv", 'minutes,note,taste\n"1,5","a, b",x\n"4.5",c,y\n"2,5",d,x\n'
+    )
+    look = look_at([mixed])
+    assert look.columns["minutes"].kind == "number"
+    assert sorted(look.columns["minutes"].numbers) == [1.5, 2.5, 4.5]
+    assert set(look.columns["note"].texts) == {"a, b", "c", "d"}
+
+
+def test_words_among_numbers_are_said_and_can_be_missing(tmp_path: Path) -> None:
+    rents = table(tmp_path / "rents.csv", "rent,room\n820,a\n590,b\nask us,a\n700,b\n")
+    with pytest.raises(BadValue, match="no column of numbers because of 'ask us'; --na"):
+        build(rents, tmp_path / "rents.db", solution="rent")
+    with build(rents, tmp_path / "rents.db", solution="rent", na="Ask us") as base:
+        assert [case.solution for case in base] == [820.0, 590.0, 700.0]
+
+
+def test_spellings_of_one_word_are_one_value(tmp_path: Path) -> None:
+    row = ["yes,AA", "YES,Aa", "No,aA", "no,AA", "Yes,Aa", "no,aA"]
+    made = table(tmp_path / "t.csv", "keen,genes,y\n" + "".join(f"{r},{r[0]}\n" for r in row))
+    with build(made, tmp_path / "t.db", solution="y") as base:
+        keen, genes = base.case_types[0].features
+        assert (keen.values, genes.values) == (("no", "yes"), ("AA", "Aa", "aA"))
+        assert base.case_types[0].solutions == ("Y", "n")
+        assert [case.values["keen"] for case in base] == ["yes", "yes", "no", "no", "yes", "no"]
+        assert base.nearest({"keen": "YES"}, k=1).target == {"keen": "yes"}
+
+
+def test_a_list_of_json_objects_is_a_table(tmp_path: Path) -> None:
+    made = table(tmp_path / "t.json", '\n[{"x": 1, "y": "a"}, {"x": 2}, 3]')
+    first, second, third = read_rows(made)
+    assert (first.cells, second.cells) == ({"x": 1, "y": "a"}, {"x": 2})
+    assert third.reason == "not a JSON object"

@@ -27,8 +27,9 @@ from cbr_holdem.table import (
 from cbr_mcts import SearchBot
 from cbr_mcts.beliefs import observed_move
 from cbr_mcts.bot import new_found
+from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS
 from cbr_mcts.search import Roots, search_all
-from cbr_mcts.simulation import CELLS, KINDS, chances_at, deal_hidden, strength_of_actor
+from cbr_mcts.simulation import chances_at, deal_hidden, strength_of_actor
 from cbr_opponents import (
     CLASSES,
     CONTEXTS,
@@ -85,6 +86,7 @@ def roots_at(bot: SearchBot, rows: np.ndarray, game: Game, first: int = 1) -> Ro
         np.full((count, len(engine.players.considered)), np.nan),
         profiles,
         np.ones((*profiles.shape[:3], CELLS, KINDS)),
+        np.zeros((*profiles.shape[:3], LOGITS, TRAITS)),
         np.arange(first, first + count).astype(np.uint64),
     )
 

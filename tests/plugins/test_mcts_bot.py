@@ -12,9 +12,9 @@ from cbr_holdem.cards import cards
 from cbr_holdem.situation import Pending
 from cbr_holdem.table import ACTOR, Game, call_down, deal_all, new_tables, step_all
 from cbr_mcts import SearchBot
+from cbr_mcts.corrections import CELLS
 from cbr_mcts.learning import memory_of, seen_at, watch
 from cbr_mcts.models import PRIORS, models_of
-from cbr_mcts.simulation import CELLS
 from cbr_opponents import CLASSES, CONTEXTS, OpponentModel, read_model, save_model
 from cbr_opponents.remembering import OpponentMemory
 

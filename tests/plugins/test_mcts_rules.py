@@ -10,6 +10,7 @@ import pytest
 
 from cbr import BadValue
 from cbr.errors import NoSuchName, PluginFailure
+from cbr.marks import marked
 from cbr.plugging import default_plugins
 from cbr_mcts import SearchBot, SearchOptions, backup_rule, selection_rule
 from cbr_mcts.backup import max_distribution, maximum, mean
@@ -88,7 +89,7 @@ def test_the_check_finds_what_is_wrong():
 
 def test_a_rule_with_other_arguments_or_that_cannot_be_compiled_is_refused():
     with pytest.raises(BadValue, match="must take"):
-        selection_rule("short")(lambda value: value)
+        marked(selection_rule("short")(lambda value: value))
 
     @selection_rule("text")
     def text(value, variance, visits, all_visits, prior, c):

@@ -75,6 +75,17 @@ class TestCorrective:
         assert np.abs(out[:, RAISE] - 0.5).max() < 0.12
         assert abs(out[-1, RAISE] - 0.5) < 0.05
 
+    def test_recent_hands_weigh_more(self) -> None:
+        """Of a player who changes style, the new one is believed sooner with a drift."""
+        moves = made_moves(1_000, 0.9)
+        kind = np.where(np.arange(1_000) < 900, moves.kind, CALL)
+        found = [
+            observe_in_order(moves._replace(kind=kind), self.start._replace(drift=drift))[0]
+            for drift in (0.0, 0.01)
+        ]
+        assert found[1][-1, RAISE] < found[0][-1, RAISE] - 0.1
+        assert found[1][899, RAISE] == pytest.approx(0.9, abs=0.08)
+
     def test_one_step_is_newtons(self) -> None:
         """With one indicator and two moves: the posterior precision adds p (1 - p)."""
         moves = made_moves(1, 1.0)
@@ -184,6 +195,7 @@ class TestModel:
         observed = read(limit)
         for spec, says in (
             ("ponsen?spread=0", "above 0"),
+            ("ponsen?drift=-1", "at least 0"),
             ("ponsen?prior=loki", "no array form"),
             ("ponsen?prior=ponsen", "cannot be a prior"),
         ):

@@ -199,6 +199,40 @@ class TestTableModels:
         for name, part in models.arrays().items():  # to the last digit, or labels would differ
             np.testing.assert_array_equal(again.arrays()[name], part, err_msg=name)
 
+    @pytest.mark.long
+    def test_an_interrupted_search_goes_on(self, base: Path, tmp_path: Path) -> None:
+        """After a kill in its second round the result is the same, and no step is played twice."""
+        import shutil
+
+        copy = tmp_path / "interrupted.db"
+        shutil.copy(base, copy)
+        few = {"rounds": 2, "hands": 300, "seed": 5}
+
+        def stop(done: int, total: int, _: int) -> None:
+            if done > 0.7 * total:
+                raise KeyboardInterrupt
+
+        with Casebase.open(copy, write=True) as opened:
+            whole = TableModels.learn(opened, **few)
+            with pytest.raises(KeyboardInterrupt):
+                TableModels.learn(opened, **few, progress=stop, resume=True)
+        told: list[int] = []
+        with Casebase.open(copy, write=True) as opened:
+            again = TableModels.learn(
+                opened,
+                **few,
+                progress=lambda done, *_: told.append(done),
+                resume=True,
+            )
+            for name, part in whole.arrays().items():
+                np.testing.assert_array_equal(again.arrays()[name], part, err_msg=name)
+            assert told[0] > max(told) / 2
+            other = TableModels.learn(opened, **{**few, "seed": 6}, resume=True)
+            assert (other.value != whole.value).any()
+            with opened.transaction():
+                again.save(opened)
+            assert not [name for name in opened.learned_names() if "best_response" in name]
+
 
 def sitting(deal: int, seats: int) -> Sitting:
     return Sitting(np.array([deal]), np.arange(seats)[None], np.zeros(1, np.int64))

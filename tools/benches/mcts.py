@@ -21,6 +21,8 @@ from cbr_holdem.table import ACTOR, Game, deal_all, new_tables, step_all
 from cbr_mcts import (
     CELLS,
     KINDS,
+    LOGITS,
+    TRAITS,
     Roots,
     SearchBot,
     copy_table,
@@ -85,6 +87,7 @@ def _search(bot: SearchBot, table: Any, game: Game, iterations: int) -> Callable
         np.full((1, moves), np.nan),
         np.zeros((1, models, 10, PROFILE), np.uint8),
         np.ones((1, models, 10, CELLS, KINDS)),
+        np.zeros((1, models, 10, LOGITS, TRAITS)),
         np.ones(1, np.uint64),
     )
     found = new_found(1, moves)

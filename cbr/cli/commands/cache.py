@@ -17,8 +17,9 @@ def add(app: App) -> None:
     group = typer.Typer(
         rich_markup_mode=None,
         epilog="Example: cbr cache --json",
-        help="Show what the cache folder keeps: arrays of casebases that processes share.\n\n"
-        "They are made when worker processes read a casebase, and again when they are missing. "
+        help="Show what the cache folder keeps.\n\n"
+        "Arrays of casebases are kept, which processes share. They are made when worker processes "
+        "read a casebase or a large one is opened, and again when they are missing. "
         "All of them together have at most CBR_CACHE_LIMIT bytes (2GB if it is not set, 0 keeps "
         "none); what was not used for longest makes room. CBR_CACHE_DIR sets another folder.",
     )

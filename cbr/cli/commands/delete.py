@@ -37,10 +37,11 @@ def delete(
     dry_run: _Try = False,
     json: Json = False,
 ) -> None:
-    """Delete cases, by number or by condition, in one transaction.
+    """Delete cases, by number or by condition.
 
-    `cbr history` shows what was deleted, unless --no-history. The records stay, so the cases do not
-    come back when their table is built again; `cbr build --replace` brings them back.
+    All are deleted or none. `cbr history` shows what was deleted, unless --no-history. The records
+    stay, so the cases do not come back when their table is built again; `cbr build --replace`
+    brings them back.
     """
     from cbr.errors import BadValue
     from cbr.store.casebase import Casebase

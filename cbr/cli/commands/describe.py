@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cbr.cli.columns import show_columns
-from cbr.cli.options import Decimal, Delimiter, Encoding, Json, Outcome, Solution
+from cbr.cli.options import Decimal, Delimiter, Encoding, Json, Na, Outcome, Solution
 from cbr.cli.output import count, emit, lines, note
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ def describe(
     delimiter: Delimiter = "",
     encoding: Encoding = "",
     decimal: Decimal = "",
+    na: Na = "",
     json: Json = False,
 ) -> None:
-    """Show what is in the columns of a table, and write the case type that suits it.
+    """Show the columns of a table and the case type proposed.
 
     The file that --out writes can be edited by hand; `cbr build TABLE --case-type FILE` builds by
     it.
@@ -50,7 +51,7 @@ def describe(
 
     if out is not None:
         verify_place(out)
-    look = look_at(tables, TableOptions(delimiter, encoding, decimal))
+    look = look_at(tables, TableOptions(delimiter, encoding, decimal, na))
     proposed = proposal_of(look, solution, outcome)
     if out is not None:
         write_description(proposed.fields, out, look.options, look.source)

@@ -23,7 +23,10 @@ def add(app: App) -> None:
 
 
 def history(file: File, case: _Case = None, stage: Stage = None, json: Json = False) -> None:
-    """Show which cases were revised or deleted: when, by whom, and what they were before."""
+    """Show which cases were revised or deleted, when and by whom.
+
+    What each case was before is told with it.
+    """
     from cbr.store.casebase import Casebase
     from cbr.upkeep.editing import history_of
 

@@ -11,6 +11,7 @@ from cbr.cli.output import cell, emit, lines
 
 if TYPE_CHECKING:
     from cbr.cli.app import App
+    from cbr.upkeep.revision import Revision
 
 _Case = Annotated[list[str], CASE]
 _Solution = Annotated[str, typer.Option(help="The solution that was chosen.")]
@@ -68,10 +69,21 @@ def retain(
             }
         )
         return
-    numeric = not isinstance(revision.case.solution, str)
-    what, alike = ("number", "") if numeric else ("outcome", " with this solution")
     lines(
         f"retained as case {number}" if number is not None else f"not retained: rule {rule}",
-        f"expected {what} {cell(revision.expected)}, surprise {cell(revision.surprise)}; the "
-        f"nearest case{alike} has similarity {revision.most_similar:.4f}",
+        _compared(revision),
     )
+
+
+def _compared(revision: Revision) -> str:
+    """The decision beside what the retrieved cases made expect."""
+    numeric = not isinstance(revision.case.solution, str)
+    if not numeric and not revision.most_similar:
+        return "no retrieved case has this solution"
+    said = f"the nearest case{'' if numeric else ' with this solution'} has similarity "
+    said += f"{revision.most_similar:.4f}"
+    if revision.expected is None:
+        return said
+    what = "number" if numeric else "outcome"
+    surprise = f", surprise {cell(revision.surprise)}" if revision.surprise is not None else ""
+    return f"expected {what} {cell(revision.expected)}{surprise}; {said}"

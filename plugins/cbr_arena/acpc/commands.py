@@ -118,10 +118,10 @@ def acpc(
     opponents: _Opponents = "",
     json: Json = False,
 ) -> None:
-    """Play a bot at a dealer of the competition (ACPC protocol 2.0.0) until it ends the match.
+    """Play a bot at a dealer of the poker competition (ACPC).
 
-    The bot decides as in cbr match, given the same cards, seat and seed. If it fails, a check or
-    fold is sent.
+    It speaks version 2.0.0 of the protocol until the dealer ends the match. The bot decides as in
+    cbr match, given the same cards, seat and seed. If it fails, a check or fold is sent.
 
     --remember adds what was public of the opponents to a file, as in cbr match. The protocol tells
     no names, so --opponents gives them.
@@ -228,11 +228,11 @@ def dealer(
     show: _Show = False,
     json: Json = False,
 ) -> None:
-    """Deal a match to programs of the competition (ACPC protocol 2.0.0), one port for each.
+    """Deal a match to programs of the poker competition (ACPC).
 
-    The ports are printed first, in the order of the players, and the score at the end. An illegal
-    answer is played as a call and noted in the log. A player that is too slow or closes the
-    connection ends the match.
+    They speak version 2.0.0 of the protocol, at a port for each. The ports are printed first, in
+    the order of the players, and the score at the end. An illegal answer is played as a call and
+    noted in the log. A player that is too slow or closes the connection ends the match.
     """
     from cbr import BadValue
     from cbr_arena.acpc.dealer import play_match

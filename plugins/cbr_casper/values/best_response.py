@@ -9,7 +9,7 @@ make them. The next round plays by that strategy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -89,17 +89,30 @@ class Starts(NamedTuple):
     terms: Ints
 
 
-#: Called with hands done, total hands, and hands done.
-
-
 class BestResponses(NamedTuple):
     """For each opponent model the `strategy` that responds to it and the `value` of its moves, both
-    [models, 4, CONTEXTS, CLASSES, moves]; and `move_rates`, how often the opponents made each move
-    in a context, [models, 4, CONTEXTS, moves]."""
+    [models, 4, CONTEXTS, CLASSES, moves]; and `moves`, how often the opponents made each move in a
+    context, [models, 4, CONTEXTS, moves]. `steps` counts the rounds of single models played so far:
+    those of the first round in the order of the models, then those of the second."""
 
     strategy: Floats
     value: Floats
-    move_rates: Floats
+    moves: Floats
+    steps: int
+
+    @property
+    def move_rates(self) -> Floats:
+        """The share of each move in a context."""
+        rates: Floats = self.moves / self.moves.sum(axis=-1, keepdims=True)
+        return rates
+
+    @classmethod
+    def before_any_round(cls, models: Sequence[OpponentModel]) -> BestResponses:
+        """We play as the opponents do."""
+        grids = np.stack([model.grid for model in models])
+        strategy = np.stack([without_rare_sizes(grid) for grid in grids])
+        moves = np.full((*grids.shape[:3], grids.shape[-1]), 0.5)
+        return cls(strategy, np.zeros_like(grids), moves, 0)
 
 
 class _Work(NamedTuple):
@@ -122,38 +135,47 @@ def best_responses(
     hands: int = HANDS,
     pool: Executor | None = None,
     progress: Progress | None = None,
+    found: BestResponses | None = None,
+    keep: Callable[[BestResponses], object] | None = None,
 ) -> BestResponses:
     """Approximate best responses to models of limit or nolimit `betting`, after `rounds` rounds of
     `hands` hands. With 0 rounds a strategy is the model's own. The result does not depend on the
-    pool."""
+    pool. `keep` is given what is `found` after each step, from where a search can go on."""
+    found = found or BestResponses.before_any_round(models)
+    strategy, value, moves, steps = found
     sizes, temperature = RAISE_SIZES[betting], _TEMPERATURES[betting]
-    grids = np.stack([model.grid for model in models])
-    strategy = np.stack([without_rare_sizes(grid) for grid in grids])
-    value = np.zeros_like(grids)
-    opponent_moves = np.full((*grids.shape[:3], grids.shape[-1]), 0.5)
     pieces = range(0, hands, _PIECE)
-    done, total = 0, rounds * len(grids) * hands
-    for number in range(rounds):
+    done, total = steps * hands, rounds * len(models) * hands
+    for number in range(steps // len(models), rounds):
+        left = range(steps % len(models), len(models))
         work = (
-            _Work(starts, Strategies(*both, sizes), seed, number, first, min(_PIECE, hands - first))
-            for both in zip(models, strategy, strict=True)
+            _Work(
+                starts,
+                Strategies(models[at], strategy[at], sizes),
+                seed,
+                number,
+                first,
+                min(_PIECE, hands - first),
+            )
+            for at in left
             for first in pieces
         )
         played = in_order(pool, _play, work)
-        for at in range(len(grids)):
-            sums, visits = np.zeros_like(grids[0]), np.zeros(grids.shape[1:-1], np.int64)
+        for at in left:
+            sums, visits = np.zeros_like(value[at]), np.zeros(value[at].shape[:-1], np.int64)
             for piece, (more, times, others) in zip(pieces, played, strict=False):
                 sums += more
                 visits += times
-                opponent_moves[at] += others
+                moves[at] += others
                 if progress:
                     done += min(_PIECE, hands - piece)
                     progress(done, total, done)
             value[at] = _means(sums, visits)
-            strategy[at] = _improved(grids[at], value[at], temperature)
-    return BestResponses(
-        strategy, value, opponent_moves / opponent_moves.sum(axis=-1, keepdims=True)
-    )
+            strategy[at] = _improved(models[at].grid, value[at], temperature)
+            steps += 1
+            if keep:
+                keep(BestResponses(strategy, value, moves, steps))
+    return BestResponses(strategy, value, moves, steps)
 
 
 def _play(work: _Work) -> tuple[Floats, Ints, Ints]:

@@ -24,6 +24,7 @@ from cbr.jit import copy_to, njit
 from cbr.store import Casebase
 from cbr.typing import Floats, Ints, Progress
 from cbr_casper.values.best_response import HANDS, ROUNDS, best_responses, starts_of
+from cbr_casper.values.unfinished import Unfinished
 from cbr_holdem.situation import BETTING
 from cbr_holdem.table import (
     ACTOR,
@@ -47,6 +48,7 @@ from cbr_opponents import (
     CONTEXTS,
     DEPTH,
     KINDS,
+    QUICK,
     RAISE_SIZES,
     TILTS,
     OpponentModel,
@@ -76,6 +78,8 @@ _FORGET = 0.99
 _ENOUGH = 1_000
 #: The least rate of a move, since logarithms are taken of it.
 _LEAST = 1e-6
+#: Most trees of a street: labels are averages over whole tables, for which few will do.
+_TREES = 60
 #: The greatest number in an array; values are in small bets or big blinds.
 _GREATEST = 1e6
 #: Prior of the first model.
@@ -106,13 +110,16 @@ class TableModels:
         hands: int = HANDS,
         pool: Executor | None = None,
         progress: Progress | None = None,
+        resume: bool = False,
     ) -> TableModels:
         """Table models of a casebase, with best responses from `rounds` rounds of `hands` hands;
         with 0 rounds our strategy is that of the players. No-limit has one table model: the
-        abstraction is too coarse for its range of pot sizes, and a bot that adapted by it lost."""
+        abstraction is too coarse for its range of pot sizes, and a bot that adapted by it lost.
+        With `resume` what was found is written to the casebase after each step, and a search that
+        was interrupted there goes on."""
         observed, betting = observe(base), BETTING[base.domain]
         # Simulated tables have no history, so what was seen of single players is left out.
-        everybody = fit_trees(observed, profiles=False, public=False, sized=False)
+        everybody = fit_trees(observed, _TREES, False, public=False, sized=False, pace=QUICK)
         models, has_trees = [everybody], bool(everybody.trees.any())
         if betting == "limit":
             # Trees are fitted to the players of the log, not to others. With trees the tilted
@@ -124,8 +131,13 @@ class TableModels:
             if len(groups) > 1:
                 mine = [np.isin(observed.player, group) for group in groups]
                 models += [fit_frequencies(observed.take(some)) for some in mine]
+        before, keep = None, None
+        if resume:
+            unfinished = Unfinished(base, [seed, hands], models)
+            before, keep = unfinished.load(rounds), unfinished.save
+        starts = starts_of(base)
         found = best_responses(
-            starts_of(base), models, betting, seed, rounds, hands, pool, progress
+            starts, models, betting, seed, rounds, hands, pool, progress, before, keep
         )
         first = int(has_trees and betting == "limit")
         opponents = everybody._replace(grid=_as_stored(everybody.grid))
@@ -201,6 +213,7 @@ class TableModels:
             short = array.astype(np.float32) if array.dtype.kind == "f" else array
             base.put_learned(f"{STORED_AS}.{name}", short)
         base.put_learned(_HANDS, np.array([base.count_records()]))
+        Unfinished.drop(base)
 
     def posterior(self, log_likelihood: Floats) -> Floats:
         """The probability of each model [n, models], given its log-likelihood."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cbr.typing import Floats, Ints
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
-from cbr_opponents.boosting import Trees, fit, refined
+from cbr_opponents.boosting import CAREFUL, QUICK, Pace, Trees, fit, refined
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.frequencies import (
     LEAST_CHANCE,
@@ -30,8 +30,8 @@ from cbr_opponents.frequencies import (
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, by_kind, is_of_hand
 
-#: Most trees of a street, of each of the two kinds.
-TREES = 60
+#: Most trees of a street: so many are evaluated at once (`tree_code.BLOCK`).
+TREES = 128
 #: One player in so many is held out to choose the number of trees, or one hand where there are
 #: fewer players.
 _HELD, _PLAYERS = 6, 30
@@ -50,6 +50,7 @@ class _Work(NamedTuple):
     start: Floats
     held: NDArray[np.bool_]
     most: int
+    pace: Pace
     stop: Event
 
 
@@ -70,10 +71,12 @@ def fit_trees(
     profiles: bool = True,
     public: bool = True,
     sized: bool = True,
+    pace: Pace = CAREFUL,
 ) -> OpponentModel:
-    """The model by frequencies and trees: without `profiles` all players are taken as one, without
-    `sized` the sizes of raises are told by frequencies alone."""
-    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized)
+    """The model by frequencies and at most so many trees of each street: without `profiles` all
+    players are taken as one, without `sized` the sizes of raises are told by frequencies alone.
+    Where folded hands are known, half of the trees may split on the hand, and they learn fast."""
+    return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized, pace)
 
 
 def with_trees(
@@ -83,30 +86,34 @@ def with_trees(
     profiles: bool = True,
     public: bool = True,
     sized: bool = True,
+    pace: Pace = CAREFUL,
 ) -> OpponentModel:
     """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
+    knows_folds = not hides_folds(counted(observed), counted_by_context(observed))
+    if public and knows_folds:
+        most, pace = most // 2, QUICK  # for each of two kinds of trees
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
     average = _logarithms(by_kind(plain.average))[tuple(observed.place.T)]
     shared: Sequence[Trees] = ()
     if public:
-        shared = _by_street(observed, observed.kind, average, held, usable, False, most)
+        shared = _by_street(observed, observed.kind, average, held, usable, False, most, pace)
     own: Sequence[Trees] = ()
-    if not hides_folds(counted(observed), counted_by_context(observed)):
+    if knows_folds:
         mine = observed.known
         some = observed.take(mine)
         start = _logarithms(by_kind(plain.grid))[(*some.place.T, some.hand_class)]
         for street, trees in enumerate(shared):
             here = some.place[:, 0] == street
             start[here] = refined(trees, some.features[here], start[here])
-        own = _by_street(some, some.kind, start, held[mine], usable, True, most)
+        own = _by_street(some, some.kind, start, held[mine], usable, True, most, pace)
     sizes: Sequence[Trees] = ()
     if sized and observed.moves > KINDS:
         raised = observed.move >= RAISE
         some = observed.take(raised)
         start = _logarithms(plain.average[..., RAISE:])[tuple(some.place.T)]
         size = some.move - RAISE
-        sizes = _by_street(some, size, start, held[raised], usable, False, most)
+        sizes = _by_street(some, size, start, held[raised], usable, False, most, pace)
     return OpponentModel.of(
         plain.grid, own, shared, plain.average, plain.support, observed.stranger, sizes
     )
@@ -134,6 +141,7 @@ def _by_street(
     usable: Ints,
     of_hands: bool,
     most: int,
+    pace: Pace,
 ) -> list[Trees]:
     """Trees of each street that tell the `move` [n], as many as help in held-out decisions. Streets
     are fitted in threads, since compiled code runs there at the same time."""
@@ -150,6 +158,7 @@ def _by_street(
                 start[here],
                 held[here],
                 enough,
+                pace,
                 stop,
             )
         )
@@ -168,6 +177,7 @@ def _fit_street(work: _Work) -> Trees:
         work.start,
         work.held,
         work.most,
+        work.pace,
         stopped=work.stop.is_set,
     )
     return found._replace(feature=work.columns[found.feature].astype(np.uint8))

@@ -99,11 +99,14 @@ class PonsenModel:
         return ArrayModel(corrected(self.arrays, public, own))
 
 
-def fit_ponsen(observed: Observed, prior: str, spread: float) -> PonsenModel:
+def fit_ponsen(observed: Observed, prior: str, spread: float, drift: float) -> PonsenModel:
     """The prior of this spec fitted to all players, and the distribution of corrective functions
-    over them; `spread` is the standard deviation of a weight before players were compared."""
+    over them; `spread` is the standard deviation of a weight before players were compared, and
+    `drift` how much of the variance of weights comes back with each hand (`Corrective`)."""
     if not 0.0 < spread <= 10.0:
         raise BadValue(f"spread is {spread:g}; it must be above 0 and at most 10")
+    if not 0.0 <= drift <= 1.0:
+        raise BadValue(f"drift is {drift:g}; it must be at least 0 and at most 1")
     fitted = model_maker(unnest(prior))(observed)
     if fitted.arrays is None or hasattr(fitted, "in_sequence"):
         raise BadValue(f"{prior!r} has no array form, so it cannot be a prior; use trees")
@@ -113,7 +116,8 @@ def fit_ponsen(observed: Observed, prior: str, spread: float) -> PonsenModel:
     known = observed.take(observed.known)
     if len(known) and not hides_folds(counted(observed), counted_by_context(observed)):
         own = _learned(known, arrays, Corrective.start(WITH_CARDS, spread), True)
-    return PonsenModel(ArrayModel(arrays), public, own)
+        own = own._replace(drift=drift)
+    return PonsenModel(ArrayModel(arrays), public._replace(drift=drift), own)
 
 
 def _learned(

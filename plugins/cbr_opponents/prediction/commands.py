@@ -73,7 +73,7 @@ def predict(
     save: _Save = None,
     json: Json = False,
 ) -> None:
-    """Measure how well a player model predicts what players do, and what they hold.
+    """Measure how well a model predicts moves and hidden cards.
 
     The model is fitted to some players or hands of a casebase and tested on others. A move is a
     fold, a check or call, or a bet or raise; it is predicted without the player's cards and, where

@@ -26,11 +26,12 @@ def add(app: typer.Typer) -> None:
 
 
 def opponents(file: _File, most: _Most = 50, json: Json = False) -> None:
-    """Show what was seen of opponents in earlier matches (`cbr match --remember`).
+    """Show what was seen of opponents in earlier matches.
 
-    Of the hands in which a player acted: how many it entered and raised before the flop, how often
-    it folded when there was a bet to call, how often it bet or raised, and in how many hands it
-    showed its cards. If the file forgets old hands, recent ones weigh more in these rates.
+    `cbr match --remember` writes it. Of the hands in which a player acted: how many it entered and
+    raised before the flop, how often it folded when there was a bet to call, how often it bet or
+    raised, and in how many hands it showed its cards. If the file forgets old hands, recent ones
+    weigh more in these rates.
     """
     from cbr_opponents.abstraction import RAISE_SIZES
     from cbr_opponents.remembering.files import MemoryFile
