@@ -112,17 +112,18 @@ def proposal_of(
     return propose(look.columns, look.name, solution, outcome, source=look.source, taken=taken)
 
 
-def verify_solution_named(look: Look, solution: str, command: str) -> None:
-    """Raise, with the next step, if no column is named as the solution."""
+def verify_solution_named(look: Look, solution: str, command: str = "") -> None:
+    """Raise, with the next step, if no column is named as the solution: a command, or a call in
+    Python."""
     if solution:
         return
     likely = [column.label for column in candidates(look.columns)]
     if not likely:
         raise BadValue(f"no column of {look.source} could be a solution")
     more = f" (or {', '.join(likely[1:8])})" if likely[1:] else ""
-    raise BadValue(
-        f"say which column is to be proposed: {command} --solution {shlex.quote(likely[0])}{more}"
-    )
+    first = likely[0]
+    step = f"{command} --solution {shlex.quote(first)}" if command else f"solution={first!r}"
+    raise BadValue(f"say which column is to be proposed: {step}{more}")
 
 
 def case_type_by(

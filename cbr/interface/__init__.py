@@ -3,6 +3,7 @@
 casebase   Casebase: open, add, nearest, update, delete, and everything else a command does
 making     build and describe, from files and from frames
 nearest    Nearest: the cases nearest to a situation, and what they propose
+evaluated  an evaluation that shows itself
 targets    situations of a program as arrays
 showing    tables as text and HTML
 """

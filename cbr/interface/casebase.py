@@ -398,6 +398,7 @@ class Casebase(Stored):
         """As ``cbr evaluate --folds``: how well records are predicted by those of other folds."""
         import numpy as np
 
+        from cbr.interface.evaluated import Evaluated
         from cbr.learning.evaluation import evaluate
         from cbr.learning.prediction import split_in_folds
         from cbr.retrieval.retriever import retriever_of
@@ -408,11 +409,12 @@ class Casebase(Stored):
         mine = retriever_of(self, chosen, policy=policy, index="scan")
         sets = {w or "own": np.asarray(weights_of(cases.case_type, w), float) for w in weights}
         splits = split_in_folds(cases, folds, np.random.default_rng(seed))
-        return evaluate(
+        found = evaluate(
             *(cases, mine.measures, mine.policy, sets, splits, f"{folds} folds of records"),
             queries=queries,
             seed=seed,
         )
+        return Evaluated(**vars(found))
 
 
 def as_written(number: Any) -> float:

@@ -112,7 +112,7 @@ def _from_frame(
 def _case_type(look: Look, solution: str, outcome: str, description: str | Path | None) -> CaseType:
     if description is not None:
         return case_type_by(look, read_description(Path(description))[0], solution, outcome)
-    verify_solution_named(look, solution, "cbr.build(...)")
+    verify_solution_named(look, solution)
     known = default_plugins().named("case type").values()
     taken = {t.name for t in known} | {t.domain for t in known}
     return proposal_of(look, solution, outcome, taken=sorted(taken)).case_type

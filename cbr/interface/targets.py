@@ -19,12 +19,17 @@ from cbr.tables.reading import flat
 
 def target_of(given: Any, case_type: CaseType, plugins: Plugins) -> dict[str, Value]:
     """One situation: a dictionary, or a row of a frame."""
-    if not isinstance(given, Mapping) and hasattr(given, "to_dict"):
-        given = given.to_dict()
+    apart = {case_type.solution_label or "solution", case_type.outcome_label or "outcome"}
+    if not isinstance(given, Mapping) and hasattr(given, "to_dict"):  # a row may be a whole case
+        row = given.to_dict()
+        given = {name: cell for name, cell in row.items() if str(name) not in apart}
     if not isinstance(given, Mapping):
         raise BadValue(
             f"{type(given).__name__} is no situation; give a dictionary of features, or a row"
         )
+    for name in given:
+        if str(name) in apart and case_type.find(str(name)) is None:
+            raise BadValue(f"{str(name)!r} is no part of a question; leave it out")
     values = values_of(given, with_inputs(case_type, plugins), strict=True)
     return complete(case_type, values, plugins)
 

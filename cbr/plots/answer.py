@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cbr.checks import without_unit
 from cbr.plots.style import (
     BLACK,
     COLOURS,
@@ -61,12 +62,15 @@ def answer_figure(answer: Explanation, record: str) -> Figure:
 
 
 def _title(answer: Explanation, record: str) -> str:
+    about = answer.stage
+    if "solution" in answer.labels:
+        about += f", {_cut(without_unit(answer.label('solution')))}"
     if answer.numeric:
         value = f"{number(answer.solution)} {answer.unit}".strip()
-        title = f"{answer.stage}: {value} is expected"
+        title = f"{about}: {value} is expected"
     else:
         chance = answer.probabilities[str(answer.solution)]
-        title = f"{answer.stage}: {_cut(str(answer.solution))} is proposed ({chance:.0%})"
+        title = f"{about}: {_cut(str(answer.solution))} is proposed ({chance:.0%})"
     made = answer.decision
     if made is None:
         return title

@@ -263,3 +263,17 @@ def test_what_may_not_be_missing_is_refused_in_a_sentence() -> None:
             with pytest.raises(BadValue, match=said), made.transaction():
                 made.add("t", columns, ["a"], [None], [None], [0])
         assert len(made) == 1
+
+
+def test_a_whole_row_of_a_frame_may_be_asked_about(base: Casebase) -> None:
+    pandas = pytest.importorskip("pandas")
+    row = pandas.DataFrame(ROWS).iloc[3]
+    assert base.nearest(row, k=1)[0].id == 4
+    with pytest.raises(BadValue, match="'answer' is no part of a question"):
+        base.nearest({"price": 4000, "answer": "buy"})
+
+
+def test_an_evaluation_shows_itself_as_the_command_does(base: Casebase) -> None:
+    found = base.evaluate(folds=4)
+    assert repr(found).startswith("deals: 40 cases predicted (4 folds of records), each from 30")
+    assert "accuracy" in found._repr_html_()

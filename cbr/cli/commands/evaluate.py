@@ -160,7 +160,7 @@ def evaluate(
         emit({"file": str(file), "stages": [one.plain() for one in found]} | drawn)
         return
     for one in found:
-        _show(one)
+        show_evaluation(one)
     if plot is not None:
         lines(f"drawn in {plot}")
 
@@ -253,7 +253,8 @@ def _asked(
     return (cases, mine.measures, mine.policy, sets, splits, how), by
 
 
-def _show(found: Evaluation) -> None:
+def show_evaluation(found: Evaluation) -> None:
+    """Print the figures of a stage."""
     from cbr.learning.evaluation import Judged
 
     title = (
