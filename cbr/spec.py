@@ -186,7 +186,8 @@ def pairs(text: str, what: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not key:
-            raise BadValue(f"{part!r} in {what} is not NAME=VALUE")
+            hint = "; write decimals with a point" if found and part.isdecimal() else ""
+            raise BadValue(f"{part!r} in {what} is not NAME=VALUE{hint}")
         if key in found:
             raise BadValue(f"{key!r} is given twice in {what}")
         found[key] = value

@@ -28,9 +28,7 @@ def buckets(street: int) -> Floats:
     """The part of each class that is in each bucket, the weakest first, [CLASSES, BUCKETS]."""
     if street == 0:
         return np.eye(CLASSES)
-    count = BUCKETS[street]
-    share = _SMALLER ** -np.linspace(0.0, 1.0, count)
-    bounds = np.append(0.0, np.cumsum(share / share.sum()))
+    bounds = _bounds(street)
     order, often = squared_strengths(street)
     place = np.argsort(order, kind="stable")
     end = np.empty(CLASSES)
@@ -39,6 +37,18 @@ def buckets(street: int) -> Floats:
     inside = np.minimum(end[:, None], bounds[1:]) - np.maximum(begin[:, None], bounds[:-1])
     inside = np.maximum(inside, 0.0) + 1e-12 * (inside == inside.max(axis=1, keepdims=True))
     return np.asarray(inside / inside.sum(axis=1, keepdims=True))
+
+
+def weaker(street: int) -> Floats:
+    """The share of hands that are weaker than the middle of each bucket after the flop."""
+    bounds = _bounds(street)
+    return np.asarray((bounds[1:] + bounds[:-1]) / 2.0)
+
+
+def _bounds(street: int) -> Floats:
+    """Shares of hands below each bucket and, last, of all."""
+    share = _SMALLER ** -np.linspace(0.0, 1.0, BUCKETS[street])
+    return np.append(0.0, np.cumsum(share / share.sum()))
 
 
 @cache

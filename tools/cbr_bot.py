@@ -82,6 +82,7 @@ RIGID = f"{PLAIN}, not adapting"
 ONE_PART = {
     "cbr, extra features": "cbr",
     "cbr, retaining": "cbr",
+    "cbr, by values": "cbr",
     PLAIN: "cbr",
     RIGID: PLAIN,
     f"{PLAIN}, labels without a best response": RIGID,
@@ -233,6 +234,8 @@ def _from_log(log: Path, out: Path, given: argparse.Namespace, pool: Executor | 
         "style=casper": lambda: f"cbr:{base}?style=casper",
         "cbr": lambda: f"cbr:{_with_learned_weights(base, pool)}",
     }
+    if setting.betting == "nolimit":  # where the default is to imitate
+        bots["cbr, by values"] = lambda: f"cbr:{base}?reuse=worth?temperature=4"
     others = ("call", setting.formula, "lag") if setting.seats == 2 else (setting.formula, "lag")
     return Seats(bots, setting, others)
 

@@ -16,7 +16,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 #: Queries that are timed; the best counts.
 _REPEAT = 3
@@ -25,7 +25,8 @@ _REPEAT = 3
 class Job(TypedDict):
     """A retrieval task: cases and a query as rows of feature values, to retrieve the `limit` best.
 
-    A measure is given by its name in cbr_similarity and its parameters.
+    A measure is given by its name in cbr_similarity and its parameters. `queries` are timed
+    together, in one call.
     """
 
     names: list[str]
@@ -34,14 +35,17 @@ class Job(TypedDict):
     measures: list[tuple[str, dict[str, Any]]]
     weights: list[float]
     limit: int
+    queries: NotRequired[list[list[float]]]
 
 
 class Timed(TypedDict):
-    """Seconds of processor time for a query, the best similarity found, and what was timed."""
+    """Seconds of processor time for a query and for all `queries`, the best similarity found, and
+    what was timed."""
 
     peer: str
     seconds: float
     best: float
+    all_seconds: NotRequired[float]
 
 
 def main() -> None:
@@ -54,7 +58,7 @@ def timed(job: Job) -> Timed:
     cbrkit: Any = importlib.import_module("cbrkit")
     cases = dict(enumerate(_named(job, row) for row in job["cases"]))
     query = _named(job, job["query"])
-    retrieve = _retriever(cbrkit, job)
+    retrieve, retrieve_all = _retrievers(cbrkit, job)
     retrieve({number: cases[number] for number in range(min(1_000, len(cases)))}, query)  # warm up
     best = math.inf
     for _ in range(_REPEAT):
@@ -63,15 +67,21 @@ def timed(job: Job) -> Timed:
         best = min(best, time.process_time() - start)
     similarities = [float(getattr(one, "value", one)) for one in found.similarities.values()]
     peer = f"cbrkit {version('cbrkit')}, Python {platform.python_version()}"
-    return Timed(peer=peer, seconds=best, best=max(similarities))
+    done = Timed(peer=peer, seconds=best, best=max(similarities))
+    if "queries" in job:
+        queries = dict(enumerate(_named(job, row) for row in job["queries"]))
+        start = time.process_time()
+        retrieve_all(cases, queries)
+        done["all_seconds"] = time.process_time() - start
+    return done
 
 
 def _named(job: Job, row: Sequence[float]) -> dict[str, float]:
     return dict(zip(job["names"], row, strict=True))
 
 
-def _retriever(cbrkit: Any, job: Job) -> Callable[[Mapping[int, Any], Any], Any]:
-    """The query as a function of cases and target, with the interface of this cbrkit."""
+def _retrievers(cbrkit: Any, job: Job) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """One query, and many, as functions of cases and targets, with the interface of this cbrkit."""
     measures = {
         name: _measure(measure, parameters)
         for name, (measure, parameters) in zip(job["names"], job["measures"], strict=True)
@@ -81,11 +91,17 @@ def _retriever(cbrkit: Any, job: Job) -> Callable[[Mapping[int, Any], Any], Any]
     if "limit" in inspect.signature(cbrkit.retrieval.build).parameters:  # older versions
         retriever = cbrkit.retrieval.build(similarity, limit=job["limit"])
         apply = cbrkit.retrieval.apply
+
+        def apply_all(cases: Any, targets: Mapping[int, Any], retriever: Any) -> Any:
+            return [apply(cases, target, retriever) for target in targets.values()]
     else:
         retriever = cbrkit.retrieval.build(similarity)
         retriever = cbrkit.retrieval.dropout(retriever, limit=job["limit"])
-        apply = cbrkit.retrieval.apply_query
-    return lambda cases, target: apply(cases, target, retriever)
+        apply, apply_all = cbrkit.retrieval.apply_query, cbrkit.retrieval.apply_queries
+    return (
+        lambda cases, target: apply(cases, target, retriever),
+        lambda cases, targets: apply_all(cases, targets, retriever),
+    )
 
 
 def _measure(name: str, parameters: Mapping[str, Any]) -> Callable[[float, float], float]:

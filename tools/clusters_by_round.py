@@ -77,4 +77,4 @@ def draw_accuracy(found: Mapping[str, Sequence[After]], path: Path) -> None:
             axis.set_xlabel("rounds")
             axis.set_ylabel("accuracy of moves, %")
             style_axis(axis, name, grid="y")
-        axes[0].legend(frameon=False, fontsize=8)
+        axes[0].legend(frameon=False, fontsize=8, loc="lower right")

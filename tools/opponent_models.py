@@ -37,6 +37,9 @@ def main() -> None:
         "--matches", type=int, default=5, help="with --logs: how many matches of programs count"
     )
     parser.add_argument("--only", action="append", default=[], help="with --logs: of this log")
+    parser.add_argument(
+        "--kept", action="store_true", help="with --logs: of what is kept in --out, measure nothing"
+    )
     parser.add_argument("--model", action="append", help="a player model; repeat it for several")
     parser.add_argument("--split", choices=SPLITS, default="players")
     parser.add_argument("--cards", type=int, default=4_000, help="hands whose cards are looked at")
@@ -45,8 +48,16 @@ def main() -> None:
     add_option(parser)
     given = parser.parse_args()
     if given.logs:
-        options = (given.logs, given.out, given.seed, given.hands, given.matches, given.only)
-        tables, drawn = figures(Options(*options))
+        options = Options(
+            given.logs,
+            given.out,
+            given.seed,
+            given.hands,
+            given.matches,
+            given.only,
+            given.kept,
+        )
+        tables, drawn = figures(options)
         page = Page("opponent-models", "Opponent models", _ABOUT, tables, given.seed, drawn)
         if given.write_results:
             write(page)

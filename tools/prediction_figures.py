@@ -7,15 +7,18 @@ matches, and is tested on the fifth in the others.
 
 What was measured on a log is kept in the output folder as a JSON document with the commit, and read
 from there while the options are the same. So a run that was stopped goes on; remove the documents
-to measure anew.
+to measure anew. With `kept` the tables are of these documents alone, each with its own options.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import tarfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +27,7 @@ from cbr import BadValue, Casebase
 from cbr.plots import COLOURS, LINE_GREY, picture, style_axis
 from cbr.statistics import Mean, clustered_mean
 from cbr_opponents.learning import Observed, observe
-from cbr_opponents.prediction import Group, Prediction, compare, evaluate, matches_of
+from cbr_opponents.prediction import Group, Prediction, compare, evaluate
 from experiment import built, say
 from results import Table, commit
 
@@ -69,7 +72,8 @@ PROGRAMS = {
 
 class Options(NamedTuple):
     """The folder of logs, the folder of what is kept, the seed, the most hands of a log of people,
-    how many matches of the programs count, and the logs that are measured (none: all)."""
+    how many matches of the programs count, the logs that are measured (none: all), and whether
+    only what is kept counts."""
 
     logs: Path
     out: Path
@@ -77,6 +81,7 @@ class Options(NamedTuple):
     hands: int | None
     matches: int
     only: list[str]
+    kept: bool = False
 
 
 def figures(options: Options) -> tuple[list[Table], Path | None]:
@@ -96,8 +101,8 @@ def figures(options: Options) -> tuple[list[Table], Path | None]:
     if not tables:
         raise BadValue(f"{options.logs} has none of the logs, such as {PEOPLE[0].log}")
     all_ = [*found, *([programs] if programs else [])]
-    measured = [[one["log"], one["commit"]] for one in all_]
-    tables.append(Table("When each log was measured", ["log", "commit"], measured))
+    measured = [[one["log"], one["part"], one["commit"]] for one in all_]
+    tables.append(Table("When each log was measured", ["log", "part of it", "commit"], measured))
     return tables, drawn
 
 
@@ -112,22 +117,41 @@ def _kept(
     if options.only and name not in options.only:
         return None
     file, matches = options.logs / log, log == MATCHES
-    if not file.exists():
-        say(f"left out: no file {file}")
-        return None
     settings = [options.seed, options.matches if matches else options.hands]
     kept = options.out / f"{name}.json"
     if kept.exists():
         before = json.loads(kept.read_text("utf-8"))
-        if before["settings"] == settings:
+        if options.kept or before["settings"] == settings:
             say(f"{name}: figures are those of {kept}")
+            count = before["settings"][1]
+            unit = "matches" if matches else "hands"
+            part = "all" if count is None else f"the first {count:,} {unit}"
             found: dict[str, Any] = before["found"]
-            return found
-    most = None if matches else options.hands
-    base = built([file], options.out / f"{name}{f'-{most}' if most else ''}.db", most)
+            return {**found, "part": part}
+    if options.kept or not file.exists():
+        say(f"left out: {name}, no file {kept if options.kept else file}")
+        return None
+    if matches:
+        base = _built_matches(file, options)
+    else:
+        most = options.hands
+        base = built([file], options.out / f"{name}{f'-{most}' if most else ''}.db", most)
     found = {"log": name, "commit": commit(), **measure(base, options)}
     kept.write_text(json.dumps({"settings": settings, "found": found}, indent=1), "utf-8")
-    return found
+    return _kept(log, options, measure)
+
+
+def _built_matches(archive: Path, options: Options) -> Path:
+    """A casebase of the first matches of the programs alone."""
+    base = options.out / f"{archive.name.partition('.')[0]}-{options.matches}-matches.db"
+    if base.exists():
+        return base
+    with TemporaryDirectory() as folder, tarfile.open(archive) as packed:
+        for member in packed:
+            number = re.search(r"match(\d+)", member.name)
+            if number and int(number[1]) <= options.matches:
+                packed.extract(member, folder, filter="data")
+        return built([Path(folder)], base)
 
 
 def _people(goals: People, file: Path, options: Options) -> dict[str, Any]:
@@ -177,8 +201,7 @@ def _record(one: Prediction, public: Prediction | None = None) -> dict[str, Any]
 def _programs(file: Path, options: Options) -> dict[str, Any]:
     with Casebase.open(file) as base:
         observed = observe(base)
-        some = (matches_of(base, observed) < options.matches) & (observed.place[:, 0] > 0)
-        later, found = observed.take(some), []
+        later, found = observed.take(observed.place[:, 0] > 0), []
         for model in ("frequencies", PUBLIC):
             say(f"{file}: {model}, {len(later):,} decisions after the flop")
             one = evaluate(base, later, model, "matches", options.seed, 0)

@@ -37,7 +37,8 @@ class Table(NamedTuple):
 
 class Page(NamedTuple):
     """A page of results: its file's name without suffix, what it is about, its tables, and a
-    picture, or several by what they show."""
+    picture, or several by what they show. `commit` is given where figures were measured before the
+    commit that writes the page."""
 
     name: str
     title: str
@@ -46,6 +47,7 @@ class Page(NamedTuple):
     seed: object = None
     picture: Path | None = None
     pictures: Mapping[str, Path] = MappingProxyType({})
+    commit: str = ""
 
     @property
     def drawn(self) -> list[tuple[str, Path, str]]:
@@ -101,7 +103,7 @@ def _paragraph(text: str) -> str:
 
 def _provenance(page: Page, command: Sequence[str]) -> str:
     known = {
-        "commit": commit(),
+        "commit": page.commit or commit(),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "command": f"`{_shown(command)}`",
         "seed": "-" if page.seed is None else str(page.seed),

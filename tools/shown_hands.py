@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from buckets import buckets
+from buckets import buckets, weaker
 from cbr import Casebase
 from cbr.statistics import Mean, clustered_mean
 from cbr.typing import Floats
 from cbr_holdem.cards import HANDS
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_kmodels import KModels, boards_of, infer_cards, played_hands, shown_chances
-from cbr_opponents import CONTEXTS, PRICE_CLASSES, class_order
+from cbr_opponents import CONTEXTS, PRICE_CLASSES
 from cbr_opponents.learning import Observed
 from results import Table
 
@@ -113,15 +113,13 @@ def draw_moves(found: Mapping[str, ShownHands], path: Path) -> None:
     strength of the hand makes the thesis expect."""
     from cbr.plots import COLOURS, picture, style_axis
 
-    inside = buckets(_FLOP)
-    expected = class_order(_FLOP)[0] @ inside / inside.sum(axis=0)
     with picture(path, 4.2 * len(found), 3.6) as figure:
         axes = figure.subplots(1, len(found), squeeze=False)[0]
         for axis, (name, one) in zip(axes, found.items(), strict=True):
             bucket = 1 + np.arange(len(one.moves))
             for at, move in enumerate(("fold", "call", "raise")):
                 axis.plot(bucket, one.moves[:, at], color=COLOURS[at], label=move)
-            axis.plot(bucket, expected, "--", color=COLOURS[0], label="expected fold")
+            axis.plot(bucket, 1.0 - weaker(_FLOP), "--", color=COLOURS[0], label="expected fold")
             axis.set_xlabel("bucket of the flop, the weakest hands first")
             axis.set_ylabel("chance")
             style_axis(axis, name, grid="y")

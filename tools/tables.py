@@ -22,7 +22,7 @@ import numpy as np
 from cbr.sklearn import CaseBasedClassifier, CaseBasedRegressor
 from cbr.statistics import quantile
 from public_tables import PublicTable, public_tables
-from results import Page, Table, add_option, show, write
+from results import Page, Table, add_option, commit, show, write
 
 #: Values of k to choose from, for all.
 KS = (1, 3, 5, 7, 9, 13, 19, 27, 40)
@@ -78,6 +78,7 @@ def compared(table: PublicTable, repeats: int, seed: int) -> dict[str, Any]:
             chosen[method].append(k)
     print(f"{table.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     return {
+        "commit": commit(),
         "rows": len(table.features),
         "features": table.features.shape[1],
         "package": table.package,
@@ -182,7 +183,12 @@ def _page(found: dict[str, dict[str, Any]], seed: int, repeats: int) -> Page:
         note,
     )
     return Page(
-        "tables", "Cases and k-NN on ten tables", _about(repeats), [each, _all(means)], seed
+        name="tables",
+        title="Cases and k-NN on ten tables",
+        about=_about(repeats),
+        tables=[each, _all(means)],
+        seed=seed,
+        commit=", ".join(sorted({one["commit"] for one in found.values()})),
     )
 
 

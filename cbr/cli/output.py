@@ -164,15 +164,18 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
 
 
 def cell(value: object) -> str:
-    """A value as a table shows it."""
+    """A value as a table shows it. Four digits have no comma: they may be a year.
+
+    >>> cell(2016.0), cell(1500), cell(26600), cell(0.12345), cell(None)
+    ('2016', '1500', '26,600', '0.1235', '-')
+    """
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:,.4g}"
+    if isinstance(value, int | float):
+        digits = "d" if isinstance(value, int) else ".0f" if 1e3 <= abs(value) < 1e12 else ".4g"
+        return format(value, digits if abs(value) < 10_000 else f",{digits}")
     return str(value)
 
 

@@ -160,7 +160,8 @@ def decimal_mark(cell: str) -> str:
     digits = found[2].strip()
     if has_decimal_comma(digits):
         return ","
-    return "." if "." in digits and not _POINT_GROUPS.match(digits) and number_in(cell) else ""
+    is_point = "." in digits and not _POINT_GROUPS.match(digits)
+    return "." if is_point and number_in(cell) is not None else ""
 
 
 def date_forms(cell: str) -> set[str]:

@@ -107,7 +107,7 @@ def cluster(
             found = _made(observed, plan, count, test, plot, tell, pool)
         if cards:
             with progress("inferring cards", "rounds") as tell:
-                _infer(base, observed, found, tell)
+                _infer(base, observed, found, starts, tell)
         if sizes:
             found["sizes"] = _sizes(base, sizes)
         if out:
@@ -200,13 +200,20 @@ def _sizes(base: Casebase, count: int) -> dict[str, list[SizeClass]]:
     }
 
 
-def _infer(base: Casebase, observed: Any, found: dict[str, Any], tell: Progress) -> None:
+def _infer(
+    base: Casebase, observed: Any, found: dict[str, Any], starts: int, tell: Progress
+) -> None:
     """Give the clusters inferred chances of moves given a hand."""
+    import itertools
+
     from cbr_kmodels.hidden_cards import with_inferred_cards
 
     if not observed.known.any():
         note("no cards are shown in this log, so what is inferred rests on moves alone")
-    model = with_inferred_cards(base, observed, found["model"], lambda done, _: tell(0, 0, done))
+    done = itertools.count(1)
+    model = with_inferred_cards(
+        base, observed, found["model"], starts, lambda _round, _change: tell(0, 0, next(done))
+    )
     if model is None:
         note("the cards of most folded hands are known, so there is nothing to infer")
     else:

@@ -1,8 +1,14 @@
-"""Folds that fall with the strength of the hand, as constraints on chances of moves.
+"""Folds that fall with the strength of the hand, as a constraint on chances of moves.
 
 Likelihood alone leaves folds too alike where cards are hidden: a hand that folded and one that
-won unseen are both hidden, and no model of moves is exactly right. So folds are made to fall by
-isotonic regression, and after the flop by logistic regression in which the best hand hardly folds.
+won unseen are both hidden, and no model of moves is exactly right. So the logit of a fold is
+linear in the logarithm of the share of better hands, and less with potential: the best hands
+never fold. Each context has its own level, which the frequency of folds tells. The slopes are
+shared by the contexts of a street, and begin as those of players whose cards are known.
+
+Decisions of one context are not alike: one player folds twice as often as another there. Together
+their folds rise more slowly with weaker hands than those of each. So levels differ by what a public
+model knows of a decision, its tendency.
 """
 
 from __future__ import annotations
@@ -11,93 +17,65 @@ import numpy as np
 
 from cbr.typing import Floats
 from cbr_holdem.table import CALL, FOLD
-from cbr_opponents import CLASSES, CONTEXTS, PRICE_CLASSES, class_order
+from cbr_opponents import CONTEXTS, PRICE_CLASSES, class_order
 
+#: How much larger the logit of a fold is than on average in its context, in classes.
+TENDENCIES = np.array([-2.5, -1.5, -0.8, -0.3, 0.0, 0.3, 0.8, 1.5, 2.5])
 #: The first context in which there is something to call.
 _FREE = CONTEXTS // PRICE_CLASSES
-#: The chance that the best hand folds after the flop; the usual slope of the logit of a fold in the
-#: share of better hands, and how much less it is with some potential and with much, and the slope
-#: in its root; and the weight of the usual.
-_BEST_FOLDS, _SLOPE, _LESS, _RIDGE = 0.02, 7.0, (-2.0, -4.0, 0.0), 4.0
+#: By street: the slope in the logarithm of the share of better hands, and what some potential and
+#: much add. Fitted to the 10,000 hands of six professionals and Pluribus (Brown and Sandholm 2019),
+#: all of whose cards are known.
+_USUAL = np.array([[3.0, 0.0, 0.0], [2.6, -3.0, -6.0], [2.5, -1.5, -3.8], [2.0, 0.0, 0.0]])
+#: The weight of the usual slopes, and of a level of 1, as of a few decisions; and that of slopes
+#: that stay.
+_SLOPES, _LEVEL, _FIXED = 4.0, 0.5, 1e9
+#: Newton's method ends when no number changes by more, and never takes longer steps.
+_SETTLED, _LONGEST, _STEPS = 1e-3, 2.0, 40
 
 
-def falling_folds(grid: Floats, counts: Floats | None) -> Floats:
-    """The grid with folds that fall with the strength of the hand, among hands of like potential;
-    `counts` of the same shape weigh the classes, which count alike without them."""
+def logistic_folds(grid: Floats, counts: Floats, usual: bool = False) -> Floats:
+    """The grid with chances of folds by logistic regression on expected `counts` [4, CONTEXTS,
+    TENDENCIES, CLASSES, moves]; with the `usual` slopes if counts do not tell them."""
     out = grid.copy()
     for street in range(4):
-        order, potential = class_order(street)
-        groups = [np.flatnonzero(potential == one) for one in np.unique(potential)]
-        groups = [one[np.argsort(-order[one], kind="stable")] for one in groups]  # weak hands first
-        for at in range(_FREE, CONTEXTS):
-            weight = np.ones(CLASSES) if counts is None else counts[street, at].sum(axis=-1) + 1.0
-            for group in groups:
-                fold = -isotonic(-grid[street, at, group, FOLD], weight[group])
-                stay = grid[street, at, group, CALL:].sum(axis=-1)
-                out[street, at, group, FOLD] = fold
-                out[street, at, group, CALL:] *= ((1.0 - fold) / stay)[:, None]
-    return out
-
-
-def anchored_folds(grid: Floats, counts: Floats) -> Floats:
-    """The grid with logistic chances of folds after the flop, fitted to expected counts: the best
-    hand folds with a chance of `_BEST_FOLDS`, and the logit rises with the share of better hands
-    and its root, by a slope for each context and less for hands with potential."""
-    out = grid.copy()
-    each = CONTEXTS // PRICE_CLASSES
-    for street in range(1, 4):
         better, potential = class_order(street)
-        design = np.zeros((each, CLASSES, each + 3))
-        design[np.arange(each), :, np.arange(each)] = better
-        for one in (1, 2):
-            design[:, :, each + one - 1] = better * (potential == one)
-        design[:, :, -1] = np.sqrt(better)
-        for price in range(1, PRICE_CLASSES):
-            at = slice(price * each, (price + 1) * each)
-            times = counts[street, at].sum(axis=-1)
-            fold = _logistic_fit(design, counts[street, at, :, FOLD], times)
-            stay = grid[street, at, :, CALL:].sum(axis=-1)
-            out[street, at, :, FOLD] = fold
-            out[street, at, :, CALL:] *= ((1.0 - fold) / stay)[..., None]
+        design = np.stack([np.log(better), potential == 1, potential == 2], axis=1)
+        here = counts[street, _FREE:]
+        slopes = _FIXED if usual else _SLOPES
+        weight = np.append(np.full(len(here), _LEVEL), np.full(3, slopes))
+        fold = _fitted(design, here[..., FOLD], here.sum(axis=-1), _USUAL[street], weight)
+        stay = grid[street, _FREE:, :, CALL:].sum(axis=-1)
+        out[street, _FREE:, :, FOLD] = fold
+        out[street, _FREE:, :, CALL:] *= ((1.0 - fold) / stay)[..., None]
     return out
 
 
-def _logistic_fit(design: Floats, folds: Floats, times: Floats) -> Floats:
-    """Chances of folds [contexts, CLASSES] by logistic regression on counts, from the usual
-    slopes."""
-    x = design.reshape(-1, design.shape[-1])
-    y, n = folds.reshape(-1), times.reshape(-1)
-    anchor = np.log(_BEST_FOLDS / (1.0 - _BEST_FOLDS))
-    usual = np.append(np.full(design.shape[-1] - len(_LESS), _SLOPE), _LESS)
-    slope = usual.copy()
-    for _ in range(12):
-        chance = 1.0 / (1.0 + np.exp(-(anchor + x @ slope)))
-        curve = x * (n * chance * (1.0 - chance))[:, None]
-        step = np.linalg.solve(
-            x.T @ curve + _RIDGE * np.eye(len(slope)),
-            x.T @ (y - n * chance) - _RIDGE * (slope - usual),
-        )
-        slope += np.clip(step, -2.0, 2.0)
-    found: Floats = (1.0 / (1.0 + np.exp(-(anchor + x @ slope)))).reshape(folds.shape)
-    return found
+def _fitted(design: Floats, folds: Floats, times: Floats, usual: Floats, weight: Floats) -> Floats:
+    """Chances of folds [contexts, CLASSES] with a level for each context and the same slopes for
+    all, from how often each class folded and faced a bet, [contexts, TENDENCIES, CLASSES]; `weight`
+    is that of a level of 1 and of the usual slopes."""
+    contexts = len(folds)
+    middle = np.append(np.ones(contexts), usual)
+    found = middle.copy()
+    curve = np.zeros((len(found), len(found)))
+    for _ in range(_STEPS):
+        level = found[:contexts, None, None] + TENDENCIES[:, None]
+        chance = _logistic(level + design @ found[contexts:])
+        spread = (times * chance * (1.0 - chance)).sum(axis=1)
+        left = (folds - times * chance).sum(axis=1)
+        slope = np.append(left.sum(axis=1), left.sum(axis=0) @ design) - weight * (found - middle)
+        curve[:contexts, :contexts] = np.diag(spread.sum(axis=1))
+        curve[:contexts, contexts:] = spread @ design
+        curve[contexts:, :contexts] = curve[:contexts, contexts:].T
+        curve[contexts:, contexts:] = design.T @ (spread.sum(axis=0)[:, None] * design)
+        step = np.clip(np.linalg.solve(curve + np.diag(weight), slope), -_LONGEST, _LONGEST)
+        found += step
+        if np.abs(step).max() < _SETTLED:
+            break
+    found[contexts] = max(found[contexts], 0.0)  # folds never rise with the strength of a hand
+    return _logistic(found[:contexts, None] + design @ found[contexts:])
 
 
-def isotonic(values: Floats, weight: Floats) -> Floats:
-    """The ascending numbers nearest to some values by weighted squares (pool adjacent violators).
-
-    >>> isotonic(np.array([1.0, 3.0, 2.0, 4.0]), np.ones(4)).tolist()
-    [1.0, 2.5, 2.5, 4.0]
-    """
-    mean: list[float] = []
-    total: list[float] = []
-    length: list[int] = []
-    for value, by in zip(values.tolist(), weight.tolist(), strict=True):
-        mean.append(value)
-        total.append(by)
-        length.append(1)
-        while len(mean) > 1 and mean[-2] > mean[-1]:
-            both = total[-2] + total[-1]
-            mean[-2:] = [(mean[-2] * total[-2] + mean[-1] * total[-1]) / both]
-            total[-2:] = [both]
-            length[-2:] = [length[-2] + length[-1]]
-    return np.repeat(mean, length)
+def _logistic(values: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-values)))

@@ -33,13 +33,14 @@ from cbr.jit import njit
 from cbr.typing import Flags, Floats, Ints
 from cbr_holdem.cards import DECK, HANDS
 from cbr_holdem.strength import hand_numbers
-from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, FOLD, HOLE
-from cbr_kmodels.folds import anchored_folds, falling_folds
+from cbr_holdem.table import ACTOR, BOARD, BOARD_CARDS, CALL, FOLD, HOLE
+from cbr_kmodels.folds import TENDENCIES, logistic_folds
 from cbr_kmodels.model import KModels
 from cbr_opponents import (
     BATCH,
     CLASSES,
     board_hands,
+    class_order,
     class_shares,
     fill_board,
     hand_class,
@@ -55,6 +56,8 @@ _BLOCKED = 255
 #: Rounds end when no chance of a fold changes by more, on average over decisions.
 _SETTLED = 2e-4
 _LEAST = 1e-6
+#: How much random starts differ: the spread of slopes in the share of better hands.
+_TILT = 1.5
 #: The most decisions of a player in a hand that are looked at.
 _MOST = 64
 
@@ -77,7 +80,7 @@ class Played(NamedTuple):
     `held` (-1: hidden) [n], and `factor` [n, moves], how much likelier each move is by the public
     model than by the average of its context. Player and hand number i has decisions `first`[i] to
     `first`[i + 1], boards `row` [i, 3], and the cards `shown` [i], a place in HANDS or -1, of
-    `player` [i]."""
+    `player` [i]. `tendency` [n] is a place in `TENDENCIES`: how much likelier a fold is."""
 
     street: Ints
     context: Ints
@@ -88,6 +91,7 @@ class Played(NamedTuple):
     row: Ints
     shown: Ints
     player: Ints
+    tendency: Ints
 
 
 class Round(NamedTuple):
@@ -113,17 +117,19 @@ def with_inferred_cards(
     base: Casebase,
     observed: Observed,
     model: KModels,
+    starts: int = 1,
     tell: Callable[[int, float], None] | None = None,
 ) -> KModels | None:
     """The clusters with chances of moves given a hand that are inferred from all hands of a
-    casebase; None where most folded hands are known, so that there is nothing to infer."""
+    casebase, the likeliest of several starts; None where most folded hands are known, so that
+    there is nothing to infer."""
     if not hides_folds(counted(observed), counted_by_context(observed)):
         return None
     everything = np.ones(len(observed), np.bool_)
     public = model.in_sequence(observed, everything, False)
     boards = boards_of(base, observed)
     played = played_hands(observed, public, boards, everything)
-    grid = infer_cards(observed, played, boards, tell=tell).grid
+    grid = infer_cards(observed, played, boards, starts=starts, tell=tell).grid
     shared, own = (arrays._replace(grid=grid) for arrays in (model.shared, model.own))
     return dataclasses.replace(model, shared=shared, own=own)
 
@@ -203,7 +209,16 @@ def played_hands(observed: Observed, public: Floats, boards: Boards, use: Flags)
         row,
         shown,
         player[new],
+        _tendency(public[order, FOLD], average[tuple(observed.place[order].T)][:, FOLD]),
     )
+
+
+def _tendency(fold: Floats, average: Floats) -> Ints:
+    """The place in `TENDENCIES` nearest to how much likelier folds are than in their context."""
+    odds = (one.clip(_LEAST, 1.0 - _LEAST) for one in (fold, average))
+    logits = [np.log(one / (1.0 - one)) for one in odds]
+    middle = (TENDENCIES[1:] + TENDENCIES[:-1]) / 2.0
+    return np.searchsorted(middle, logits[0] - logits[1])
 
 
 def infer_cards(
@@ -212,27 +227,50 @@ def infer_cards(
     boards: Boards,
     rounds: int = 30,
     falling: bool = True,
+    starts: int = 1,
     tell: Callable[[int, float], None] | None = None,
 ) -> Inferred:
-    """Infer the chances of moves given a hand from all decisions, with shown and hidden cards.
+    """Infer the chances of moves given a hand from all decisions, with shown and hidden cards: the
+    likeliest of several starts, of which the first is drawn from the shown hands and the others
+    differ from it at random.
 
     If folds need not be `falling`, it is van der Kleij's way: at first hidden hands are any, so
     that moves say nothing about hands, and nothing keeps the best hands from folding."""
     totals = counted_by_context(observed)
     grid = smoothed_frequencies(counted(observed), totals)
     if falling:
-        grid = falling_folds(grid, None)
+        shares = np.stack([class_shares(street) for street in range(4)])[:, None, None, :, None]
+        often = np.zeros((*totals.shape[:2], len(TENDENCIES), totals.shape[2]))
+        np.add.at(often, (played.street, played.context, played.tendency, played.move), 1.0)
+        grid = logistic_folds(grid, often[:, :, :, None] * shares, usual=True)
     else:
-        shares = (totals + 0.1) / (totals + 0.1).sum(axis=-1, keepdims=True)
-        grid[:] = shares[:, :, None]
-    start = grid
-    done: list[Round] = []
+        common = (totals + 0.1) / (totals + 0.1).sum(axis=-1, keepdims=True)
+        grid[:] = common[:, :, None]
+    found: list[Inferred] = []
+    for start in range(starts):
+        begin = _tilted(grid, start) if start else grid
+        found.append(_inferred(totals, played, boards, begin, rounds, falling, tell))
+    return max(found, key=lambda one: one.rounds[-1].likely)
+
+
+def _inferred(
+    totals: Ints,
+    played: Played,
+    boards: Boards,
+    start: Floats,
+    rounds: int,
+    falling: bool,
+    tell: Callable[[int, float], None] | None,
+) -> Inferred:
+    """Rounds from one start until folds hardly change."""
+    grid, done = start, list[Round]()
     counts = np.zeros(grid.shape)
     while len(done) < rounds and not (done and done[-1].change < _SETTLED):
-        counts, likely = expected_counts(played, boards, grid)
-        found = smoothed_frequencies(counts, totals)  # type: ignore[arg-type]
+        by_tendency, likely = expected_counts(played, boards, grid)
+        counts = by_tendency.sum(axis=2)
+        found = smoothed_frequencies(counts, totals)
         if falling:
-            found = falling_folds(anchored_folds(found, counts), counts)
+            found = logistic_folds(found, by_tendency)
         change = (np.abs(found - grid)[..., FOLD] * counts.sum(axis=-1)).sum() / counts.sum()
         grid = found
         done.append(Round(likely, float(change), grid))
@@ -241,13 +279,25 @@ def infer_cards(
     return Inferred(grid, counts, start, done)
 
 
+def _tilted(grid: Floats, seed: int) -> Floats:
+    """A grid in which calls and raises follow from the strength of the hand by other slopes, drawn
+    for each context at random."""
+    chance = np.random.default_rng(seed)
+    slope = chance.normal(0.0, _TILT, (*grid.shape[:2], 1, grid.shape[3] - 1))
+    better = np.stack([class_order(street)[0] for street in range(4)])
+    tilted = grid[..., CALL:] * np.exp(slope * better[:, None, :, None])
+    scale = grid[..., CALL:].sum(axis=-1, keepdims=True) / tilted.sum(axis=-1, keepdims=True)
+    return np.concatenate([grid[..., :CALL], tilted * scale], axis=-1)
+
+
 def expected_counts(played: Played, boards: Boards, grid: Floats) -> tuple[Floats, float]:
-    """How often each move was made with each hand class, as far as the moves tell, of the shape of
-    the grid; and the mean logarithm of the chance of a move that was made."""
+    """How often each move was made with each hand class, as far as the moves tell, [4, CONTEXTS,
+    TENDENCIES, CLASSES, moves]; and the mean logarithm of the chance of a move that was made."""
     spans = len(played.first) - 1
     parts = np.array_split(np.arange(spans + 1), 8)
     bounds = [(int(p[0]), min(int(p[-1]) + 1, spans)) for p in parts if len(p)]
-    counts = np.zeros((len(bounds), *grid.shape))
+    shape = (*grid.shape[:2], len(TENDENCIES), *grid.shape[2:])
+    counts = np.zeros((len(bounds), *shape))
     likely = np.zeros(len(bounds))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(
@@ -299,8 +349,8 @@ def _expect(
         if played.held[begin] >= 0:
             for i in range(begin, end):
                 if played.held[i] >= 0:
-                    at = counts[played.street[i], played.context[i], played.held[i]]
-                    at[played.move[i]] += 1.0
+                    at = counts[played.street[i], played.context[i], played.tendency[i]]
+                    at[played.held[i], played.move[i]] += 1.0
             continue
         for i in range(begin, end):
             _refined(i, played, grid, chance[i - begin])
@@ -343,7 +393,7 @@ def _by_class(
     likely[0] += np.log(total)
     for i in range(begin, end):
         for held in range(CLASSES):
-            at = counts[0, played.context[i], held]
+            at = counts[0, played.context[i], played.tendency[i], held]
             at[played.move[i]] += weight[held] / total
 
 
@@ -371,8 +421,9 @@ def _by_hand(
         for h in range(_COUNT):
             if weight[h] > 0.0:
                 share[classes[h]] += weight[h]
+        at = counts[street, played.context[i], played.tendency[i]]
         for c in range(CLASSES):
-            counts[street, played.context[i], c, played.move[i]] += share[c] / total
+            at[c, played.move[i]] += share[c] / total
 
 
 @njit(nogil=True)

@@ -73,10 +73,11 @@ def fit(
     log = start.copy()
     found: list[tuple[Bytes, Bytes, Floats]] = []
     best, kept = log_loss(log[tested], move[tested]), 0
-    cuts = [_cuts(features[learned, which]) for which in range(features.shape[1])]
-    binned = np.empty((features.shape[1], len(features)), np.uint8)
+    columns = np.ascontiguousarray(features.T)
+    cuts = [_cuts(np.bincount(column[learned], minlength=256)) for column in columns]
+    binned = np.empty_like(columns)
     for which, cut in enumerate(cuts):
-        binned[which] = np.searchsorted(cut, features[:, which])
+        binned[which] = np.searchsorted(cut, np.arange(256)).astype(np.uint8)[columns[which]]
     bins = np.array([len(cut) + 1 for cut in cuts], np.int64)
     chance = np.random.default_rng(0)
     if not (bins > 1).any():  # nothing to split on
@@ -130,12 +131,13 @@ def log_loss(log: Floats, move: Ints) -> float:
     return float((total - log[np.arange(len(move)), move]).mean())
 
 
-def _cuts(values: Bytes) -> Bytes:
+def _cuts(count: Ints) -> Bytes:
     """Values of a feature, ascending, above which cuts are tried: all but the greatest if they are
-    few, else quantiles."""
-    different = np.unique(values)
+    few, else quantiles; `count` [256] is how often each value is there."""
+    different = np.flatnonzero(count)
     if len(different) > _BINS:
-        different = np.unique(np.quantile(values, np.linspace(0, 1, _BINS), method="lower"))
+        place = np.linspace(0, 1, _BINS) * (count.sum() - 1)
+        different = np.unique(np.searchsorted(count.cumsum(), place.astype(np.int64), "right"))
     return different[:-1].astype(np.uint8)
 
 

@@ -11,7 +11,7 @@ from made_logs import limit_base
 from cbr import Casebase
 from cbr_holdem.cards import HANDS
 from cbr_holdem.table import FOLD
-from cbr_kmodels.folds import falling_folds, isotonic
+from cbr_kmodels.folds import TENDENCIES, logistic_folds
 from cbr_kmodels.hidden_cards import (
     boards_of,
     expected_counts,
@@ -19,7 +19,7 @@ from cbr_kmodels.hidden_cards import (
     played_hands,
     shown_chances,
 )
-from cbr_opponents import CONTEXTS, PRICE_CLASSES, class_order, smoothed_frequencies
+from cbr_opponents import CLASSES, CONTEXTS, PRICE_CLASSES, class_order, smoothed_frequencies
 from cbr_opponents.learning import Observed, counted, counted_by_context, fit_frequencies, observe
 
 
@@ -55,11 +55,10 @@ class TestInferred:
         # In the class that is known, where it is.
         assert (found.counts >= counted(mine) - 1e-9).all()
 
-    def test_moves_become_likelier(self, inferred) -> None:
+    def test_rounds_settle(self, inferred) -> None:
         *_, found = inferred
-        likely = [one.likely for one in found.rounds]
-        assert likely[-1] > likely[0]
-        assert found.rounds[-1].change < found.rounds[0].change
+        assert found.rounds[-1].change < 0.2 * found.rounds[0].change
+        np.testing.assert_array_equal(found.rounds[-1].grid, found.grid)
 
     def test_chances_are_chances_and_folds_fall(self, inferred) -> None:
         *_, found = inferred
@@ -95,13 +94,31 @@ class TestInferred:
         public = fit_frequencies(observed).average[tuple(observed.place.T)]
         played = played_hands(observed, public, boards, np.ones(len(observed), bool))
         counts, _ = expected_counts(played, boards, found.grid)
-        np.testing.assert_array_equal(counts, counted(observed))
+        np.testing.assert_array_equal(counts.sum(axis=2), counted(observed))
         # The cards themselves are of these classes.
         last = played.first[1:] - 1
         street = played.street[last]
         row = played.row[street > 0, street[street > 0] - 1]
         held = boards.held[row, played.shown[street > 0]]
         np.testing.assert_array_equal(held, played.held[last[street > 0]])
+
+    def test_without_shown_cards_strength_alone_tells(self, inferred) -> None:
+        _, mine, boards, played, _ = inferred
+        none = dataclasses.replace(mine, hand_class=np.full(len(mine), -1))
+        unseen = played._replace(held=np.full(len(played.held), -1))
+        found = infer_cards(none, unseen, boards, rounds=2)
+        assert np.isfinite(found.grid).all()
+        np.testing.assert_allclose(found.grid.sum(axis=-1), 1.0)
+        free = CONTEXTS // PRICE_CLASSES
+        folds = found.grid[2, free, [0, 33], FOLD]  # the weakest class and the best
+        assert folds[0] > folds[1]
+
+    def test_the_likeliest_of_several_starts_counts(self, inferred) -> None:
+        _, mine, boards, played, _ = inferred
+        one, two = (infer_cards(mine, played, boards, rounds=2, starts=n) for n in (1, 3))
+        assert two.rounds[-1].likely >= one.rounds[-1].likely
+        np.testing.assert_allclose(two.start.sum(axis=-1), 1.0)
+        np.testing.assert_array_equal(two.start[..., FOLD], one.start[..., FOLD])
 
     def test_the_cards_that_were_held_become_likelier(self, inferred) -> None:
         """Beside any of the hands that the board leaves possible."""
@@ -123,14 +140,22 @@ class TestInferred:
         assert ((boards.held[river] != 255).sum(axis=1) == 1081).all()
 
 
-def test_isotonic_is_the_nearest_ascending() -> None:
-    values, weight = np.array([3.0, 1.0, 2.0, 5.0, 4.0]), np.array([1.0, 3.0, 1.0, 1.0, 1.0])
-    found = isotonic(values, weight)
-    np.testing.assert_allclose(found, [1.5, 1.5, 2.0, 4.5, 4.5])
-    assert (found * weight).sum() == pytest.approx((values * weight).sum())
-
-
-def test_folds_that_fall_already_stay() -> None:
-    totals = np.zeros((4, CONTEXTS, 3), np.int64)
-    grid = smoothed_frequencies(np.zeros((4, CONTEXTS, 36, 3), np.int64), totals)
-    np.testing.assert_allclose(falling_folds(grid, None), grid, atol=1e-12)
+def test_levels_of_folds_follow_their_frequency() -> None:
+    """Whatever the grid had; and slopes follow from many decisions."""
+    rng = np.random.default_rng(0)
+    grid = rng.random((4, CONTEXTS, CLASSES, 3)) + 0.1
+    grid /= grid.sum(axis=-1, keepdims=True)
+    better = np.stack([class_order(street)[0] for street in range(4)])
+    true = 1.0 / (1.0 + np.exp(-(1.0 + 4.0 * np.log(better))))[:, None]
+    times = np.full((4, CONTEXTS, CLASSES), 1e4)
+    counts = np.stack([times * true, times * (1.0 - true), 0.0 * times], axis=-1)[:, :, None]
+    counts = counts * (TENDENCIES == 0.0)[:, None, None]
+    found = logistic_folds(grid, counts)
+    np.testing.assert_allclose(found.sum(axis=-1), 1.0)
+    free = CONTEXTS // PRICE_CLASSES
+    np.testing.assert_array_equal(found[:, :free], grid[:, :free])
+    np.testing.assert_allclose(found[:, free:, :, FOLD], true.repeat(CONTEXTS - free, 1), atol=0.01)
+    few = logistic_folds(grid, counts / 1e4)
+    mean = few[:, free:, :, FOLD].mean(axis=2)
+    np.testing.assert_allclose(mean, true.mean(axis=2).repeat(CONTEXTS - free, 1), atol=0.02)
+    assert (few[1:, free:, better[1].argmin(), FOLD] < 1e-3).all()

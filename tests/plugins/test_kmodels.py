@@ -261,7 +261,7 @@ def test_a_search_plays_by_clusters(fitted, cbr, tmp_path: Path) -> None:
     words = [f"mcts?model=kmodels:{path}&iterations=40", "lag", "call", "--game", betting]
     found = cbr("match", *words, "--hands", 12, "--json")
     assert found.code == 0, found.err
-    assert [line["faults"] for line in found.json["bots"]] == [0, 0, 0]
+    assert [line["faults"] for line in found.json["bots"]] == [{}, {}, {}]
 
 
 def test_what_is_believed_of_a_stranger_gives_way_to_what_was_seen() -> None:

@@ -86,6 +86,7 @@ def test_rows_that_differ_in_one_part_are_there(tmp_path: Path) -> None:
     rows = [
         *cbr_bot._nine(tmp_path, given, None).bots,
         *cbr_bot._two(tmp_path, given, None).bots,
+        "cbr, by values",  # of no-limit logs
     ]
     for row, other in cbr_bot.ONE_PART.items():
         assert rows.index(other) < rows.index(row)  # it is there to compare with
@@ -115,6 +116,10 @@ def test_figures_of_a_log_are_kept_with_their_options(tmp_path: Path) -> None:
     for options, count in ((first, 1), (first, 1), (first._replace(seed=1), 2)):
         found = prediction_figures._kept("sample.phhs", options, measure)
         assert (found["log"], found["models"], len(measured)) == ("sample", count, count)
+        assert found["part"] == "the first 20 hands"
+    kept = first._replace(hands=None, kept=True)
+    assert prediction_figures._kept("sample.phhs", kept, measure) == found
+    assert prediction_figures._kept("nothing.phhs", kept, measure) is None
     other = first._replace(only=["other"])
     assert prediction_figures._kept("sample.phhs", other, measure) is None
     assert prediction_figures._kept("nothing.phhs", first, measure) is None

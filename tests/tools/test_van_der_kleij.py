@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from buckets import BUCKETS, buckets, squared_strengths, weaker
 from cbr_holdem.table import FOLD
 from cbr_opponents import CLASSES, CONTEXTS, PRICE_CLASSES, class_order
 from hidden_hands import patched
@@ -29,3 +30,14 @@ def test_the_repair_keeps_the_best_hand_from_folding() -> None:
         folds = found[street, -1, order, FOLD]
         assert folds[0] < 0.05
         assert folds[-1] == pytest.approx(1.0 / 3.0, abs=0.02)
+
+
+@pytest.mark.parametrize("street", [1, 3])
+def test_buckets_are_soft_and_the_strong_ones_small(street: int) -> None:
+    inside = buckets(street)
+    assert inside.shape == (CLASSES, BUCKETS[street])
+    np.testing.assert_allclose(inside.sum(axis=1), 1.0)
+    strength, often = squared_strengths(street)
+    assert (np.diff(weaker(street), 2) < 0.0).all()
+    means = (often * strength) @ inside / np.maximum(often @ inside, 1e-9)
+    assert (np.diff(means[often @ inside > 1e-6]) > -1e-9).all()

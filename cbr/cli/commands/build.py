@@ -66,9 +66,9 @@ _KnownOnly = Annotated[
 
 
 def add(app: App) -> None:
-    app.command(
-        "build", epilog="Example: cbr build casebases/sample.phhs --out casebases/sample.db"
-    )(_with_plugin_options(app))
+    app.command("build", epilog="Example: cbr build iris.csv --solution species")(
+        _with_plugin_options(app)
+    )
 
 
 def _with_plugin_options(app: App) -> Callable[..., None]:

@@ -256,13 +256,16 @@ def _asked(
 def _show(found: Evaluation) -> None:
     from cbr.learning.evaluation import Judged
 
-    title = f"{found.stage}: {found.asked:,} cases of {found.split}, by {found.known:,} known"
+    title = (
+        f"{found.stage}: {found.asked:,} cases predicted ({found.split}), each from {found.known:,}"
+    )
     classes = [one for one in found.judged if isinstance(one, Judged)]
     heads = ["weights", "predictor", "log-loss", "gain over first", "accuracy", "Brier"]
     table(title, [*heads, "by solution"], [_of_classes(one) for one in classes])
     numbers = [one for one in found.judged if not isinstance(one, Judged)]
     heads = ["weights", "predictor", "MAE", "RMSE", "R2", "gain over first", "in 90 % interval"]
     table(title, [*heads, "width"], [_of_numbers(one) for one in numbers])
+    lines("rule: by the cases retrieved; soft: by all cases, the more the more similar they are.")
 
 
 def _of_classes(one: Judged) -> tuple[object, ...]:

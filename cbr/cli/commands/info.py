@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,14 +65,20 @@ def _show(found: Mapping[str, Any]) -> None:
     ]
     table("Indices", ["stage", "kind", "state", "megabytes", "file"], saved)
     for name, stage in found["stages"].items():
-        heads = ["feature", "kind", "measure", "weight", "meaning"]
         rows = [
-            [f["name"], f["kind"], f["similarity"], f["weight"], f["meaning"], _gaps(f)]
+            [f["name"], f["kind"], f["similarity"], f["weight"], f["label"], f["meaning"], _gaps(f)]
             for f in stage["features"]
         ]
-        if any(f["missing"] for f in stage["features"]):
-            heads.append("missing")
-        table(f"Features of {name}", heads, [row[: len(heads)] for row in rows])
+        shown = [True] * 4 + [
+            any(f[what] for f in stage["features"]) for what in ("label", "meaning")
+        ]
+        shown.append(any(f["missing"] for f in stage["features"]))
+        heads = ["feature", "kind", "measure", "weight", "label", "meaning", "missing"]
+        table(
+            f"Features of {name}",
+            list(compress(heads, shown)),
+            [list(compress(row, shown)) for row in rows],
+        )
     sources = [(s["name"], s["reader"], s[records]) for s in found["sources"]]
     table("Sources", ["file", "reader", records], sources)
     show_reasons(found["skipped"])
@@ -167,6 +174,7 @@ def _describe_stage(base: Casebase, stage: str, distinct: bool) -> dict[str, Any
         "features": [
             {
                 "name": f.name,
+                "label": f.label,
                 "meaning": f.meaning,
                 "kind": _kind(f),
                 "unit": f.unit,

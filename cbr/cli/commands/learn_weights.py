@@ -48,6 +48,7 @@ def learn_weights(
     verify_can_save(out)
     with Casebase.open(file) as base:
         stages = stages_with_cases(base, stage)
+        called = {s: {f.name: f.called for f in base.case_type(s).features} for s in stages}
     with (
         executor(workers) as pool,
         progress("learning", "steps") as tell,
@@ -65,13 +66,13 @@ def learn_weights(
     for lesson in lessons:
         if lesson.found is None:
             continue
-        name = "RMSE" if "rmse" in lesson.found else "log-loss"
-        loss = lesson.found[name.lower().replace("-", "_")]
+        figure = "RMSE" if "rmse" in lesson.found else "log-loss"
+        loss = lesson.found[figure.lower().replace("-", "_")]
         table(
-            f"{lesson.stage}: {name} of held-out records, soft {_change(loss['soft'])}, "
+            f"{lesson.stage}: {figure} of held-out records, soft {_change(loss['soft'])}, "
             f"rule {_change(loss['rule'])}, {steps} steps",
             ["feature", "weight"],
-            [(feature, round(weight, 1)) for feature, weight in lesson.weights.items()],
+            [(called[lesson.stage][name], round(w, 1)) for name, w in lesson.weights.items()],
         )
     if first < 1.0:
         options = f'--last {1 - first:.3g} --weights "" --weights {out}'

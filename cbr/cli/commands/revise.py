@@ -56,6 +56,8 @@ def revise(
     with Casebase.open(file, write=True) as base:
         chosen = base.stage(stage)
         before = next(base.cases(chosen, [case]), None)
+        labels = {f.name: f.heading for f in base.case_type(chosen).features}
+        labels["solution"] = base.case_type(chosen).solution_heading
         after = change(
             base,
             chosen,
@@ -71,7 +73,11 @@ def revise(
         emit({"stage": chosen, "case": case, "before": _plain(before), "after": _plain(after)})
         return
     old, new = _plain(before), _plain(after)
-    rows = [(n, cell(old.get(n)), cell(new.get(n))) for n in old | new if old.get(n) != new.get(n)]
+    rows = [
+        (labels.get(n, n), cell(old.get(n)), cell(new.get(n)))
+        for n in old | new
+        if old.get(n) != new.get(n)
+    ]
     table(f"case {case}", ["", "before", "after"], rows or [("nothing changed", "", "")])
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cbr.typing import Floats, Ints
 from cbr_holdem.table import CALL, FOLD, RAISE
 from cbr_opponents.abstraction import CONTEXTS, PRICE_CLASSES
-from cbr_opponents.boosting import CAREFUL, Pace, Trees, fit, refined
+from cbr_opponents.boosting import CAREFUL, QUICK, Pace, Trees, fit, refined
 from cbr_opponents.decision_features import FEATURES
 from cbr_opponents.frequencies import (
     LEAST_CHANCE,
@@ -30,7 +30,7 @@ from cbr_opponents.frequencies import (
 from cbr_opponents.learning.observing import Observed, counted, counted_by_context
 from cbr_opponents.opponent_model import COLUMNS, KINDS, OpponentModel, by_kind, is_of_hand
 
-#: Most trees of a street, of each of the two kinds.
+#: Most trees of a street: so many are evaluated at once (`tree_code.BLOCK`).
 TREES = 128
 #: One player in so many is held out to choose the number of trees, or one hand where there are
 #: fewer players.
@@ -73,8 +73,9 @@ def fit_trees(
     sized: bool = True,
     pace: Pace = CAREFUL,
 ) -> OpponentModel:
-    """The model by frequencies and trees: without `profiles` all players are taken as one, without
-    `sized` the sizes of raises are told by frequencies alone."""
+    """The model by frequencies and at most so many trees of each street: without `profiles` all
+    players are taken as one, without `sized` the sizes of raises are told by frequencies alone.
+    Where folded hands are known, half of the trees may split on the hand, and they learn fast."""
     return with_trees(fit_frequencies(observed), observed, most, profiles, public, sized, pace)
 
 
@@ -88,6 +89,9 @@ def with_trees(
     pace: Pace = CAREFUL,
 ) -> OpponentModel:
     """A model without trees, refined by trees that are fitted to decisions (see `fit_trees`)."""
+    knows_folds = not hides_folds(counted(observed), counted_by_context(observed))
+    if public and knows_folds:
+        most, pace = most // 2, QUICK  # for each of two kinds of trees
     usable = np.arange(COLUMNS if profiles else FEATURES)
     held = _held_out(observed)
     average = _logarithms(by_kind(plain.average))[tuple(observed.place.T)]
@@ -95,7 +99,7 @@ def with_trees(
     if public:
         shared = _by_street(observed, observed.kind, average, held, usable, False, most, pace)
     own: Sequence[Trees] = ()
-    if not hides_folds(counted(observed), counted_by_context(observed)):
+    if knows_folds:
         mine = observed.known
         some = observed.take(mine)
         start = _logarithms(by_kind(plain.grid))[(*some.place.T, some.hand_class)]
