@@ -63,7 +63,7 @@ class Choice:
 class Advice:
     """What a bot would do, the likeliest first, in chips of the table.
 
-    `draws` is how often the bot was asked, 0 if it told its chances itself. Values are in `unit`.
+    `draws` is how often the bot was asked, 0 if it draws nothing itself. Values are in `unit`.
     `lines` are principal lines: the moves of each, as (street, seat, action, amount), where the
     amount is what a call costs or a bet or raise goes to. `ranges` are [1326] by seat.
     """
@@ -91,7 +91,8 @@ def advise(bot: Any, table: Table, seed: int = 0, draws: int = DRAWS) -> Advice:
     if told.choices:
         return told
     try:
-        choices = _choices(_drawn(bot, seen, table.game, seed, draws), seen[0], table.game)
+        found, draws = _drawn(bot, seen, table.game, seed, draws)
+        choices = _choices(found, seen[0], table.game)
     except BadValue as error:
         raise PluginFailure(f"the bot fails in this decision: {error}") from None
     return replace(told, choices=choices, draws=draws)
@@ -112,9 +113,9 @@ def advice_of(analysis: Analysis, seen: Ints, game: Game) -> Advice:
     return Advice(choices, analysis.why, 0, unit, lines, analysis.ranges)
 
 
-def _drawn(bot: Any, seen: Ints, game: Game, seed: int, draws: int) -> Analysis:
+def _drawn(bot: Any, seen: Ints, game: Game, seed: int, draws: int) -> tuple[Analysis, int]:
     """The chances of a bot's actions, found by asking it in so many hands that differ only in their
-    random numbers."""
+    random numbers; and how many, 0 if all answers are the same."""
     which = np.zeros(draws, np.int64)
     chance = Chance(seed, np.arange(draws), seen[which, ACTOR], seen[which, MOVES])
     answer = ask(bot, seen, game, which, begin(bot, draws), chance)
@@ -131,7 +132,8 @@ def _drawn(bot: Any, seen: Ints, game: Game, seed: int, draws: int) -> Analysis:
     to = np.array([0, 0, *sizes])
     taken = np.concatenate([shares[:, [FOLD, CALL]].mean(axis=0), raises])
     kept = taken > 0
-    return Analysis(kind=kind[kept], to=to[kept], chance=taken[kept])
+    same = bool((shares == shares[0]).all() and (answer.to == answer.to[0]).all())
+    return Analysis(kind=kind[kept], to=to[kept], chance=taken[kept]), 0 if same else draws
 
 
 def _choices(analysis: Analysis, seen: Ints, game: Game) -> list[Choice]:

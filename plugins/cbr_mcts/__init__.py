@@ -3,6 +3,7 @@
 tree          nodes and their statistics
 simulation    hidden cards, opponents' moves and the rest of a hand, as an iteration samples them
 beliefs       which model an opponent follows and which hand it holds, given its moves
+scales        the unit of rewards
 search        the search itself, from the decisions of many tables at once
 rules         selection and back-up rules by name; `hookspecs` is the hook for more
 selection     rules for the move that is tried next

@@ -57,3 +57,34 @@ def max_distribution(visits: Any, values: Any, errors: Any) -> float:
         second += (mean + value) * width * density
         mean, variance = first, max(0.0, second - first * first)
     return mean
+
+
+@backup_rule("weighted")
+def weighted(visits: Any, values: Any, errors: Any) -> float:
+    """The mean weighted by the chance of each move to be the best (D'Eramo et al. 2016): the value
+    of the best move alone is too high as long as values are uncertain.
+
+    Values are taken as normally distributed, and a chance as the product of those against each
+    other move. Moves of one visit, whose error is not known, count only where there are no others.
+    """
+    least = 1.0
+    for move in range(len(visits)):
+        if visits[move] >= 2.0:
+            least = 2.0
+    total, whole = 0.0, 0.0
+    for move in range(len(visits)):
+        if visits[move] < least:
+            continue
+        chance = 1.0
+        for other in range(len(visits)):
+            if other == move or visits[other] < least:
+                continue
+            width = math.sqrt(errors[move] ** 2 + errors[other] ** 2)
+            ahead = values[move] - values[other]
+            if width < 1e-12:
+                chance *= 1.0 if ahead > 0.0 else 0.5 if ahead == 0.0 else 1e-12
+            else:
+                chance *= max(1e-12, 0.5 * math.erfc(-ahead / width / math.sqrt(2.0)))
+        total += chance * values[move]
+        whole += chance
+    return total / whole

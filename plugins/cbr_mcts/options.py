@@ -13,7 +13,8 @@ from cbr.typing import Flags
 from cbr_holdem.situation import SIZES
 from cbr_holdem.table import RAISE
 from cbr_mcts.rules import BackupRule, SelectionRule, rule_named
-from cbr_mcts.search import SCALES, Settings
+from cbr_mcts.scales import SCALES
+from cbr_mcts.search import Settings
 from cbr_mcts.simulation import PLAYOUTS, SELVES
 from cbr_mcts.tree import BOARDS, bytes_of_node
 from cbr_opponents import RAISE_SIZES

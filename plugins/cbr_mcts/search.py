@@ -23,20 +23,17 @@ from cbr_holdem.table import (
     BOARD_CARDS,
     CALL,
     FOLD,
-    FOLDED,
-    LIMIT,
     PAID,
     PARTS,
     PAYOFF,
     RAISE,
     SEATS,
-    STACK,
     STREET,
-    pot_of,
     settle,
 )
 from cbr_mcts.beliefs import believe, copy_profiles
 from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS
+from cbr_mcts.scales import BY_POT, BY_SPREAD, first_scale, reward_spread
 from cbr_mcts.simulation import (
     BY_MODEL,
     DEBTORS_LEAVE,
@@ -55,9 +52,6 @@ from cbr_mcts.simulation import (
 from cbr_mcts.tree import NO_NODE, Tree, add_node, child_of, clear, variance_of
 from cbr_opponents import actor_strength, legal_moves, sample_move
 
-#: How rewards are scaled for the rules, by number.
-SCALES = ("spread", "pot", "none")
-_BY_SPREAD, _BY_POT = 0, 1
 #: Classes of hands for `board=class`: lower bounds of the strength; below the fourth of these,
 #: hands with a potential of this or more are classes of their own.
 _BOUNDS = np.array([0.3, 0.45, 0.6, 0.72, 0.82, 0.9, 0.96])
@@ -194,16 +188,16 @@ def _go_on(
     """Make so many further iterations. Arrays are not counted here, which makes them several times
     as fast (`cbr.jit`)."""
     tree = work[0]
-    scale = _first_scale(r, terms)
+    scale = first_scale(r, terms)
     spread = scale
     done = np.int64(tree.count[0])
     for i in range(done, done + count):
         if i >= _RESCALED and i % _RESCALED == 0:
-            spread = _spread(spread, tree)
+            spread = reward_spread(spread, tree)
         scales = (scale, spread)
-        if settings.scale == _BY_SPREAD:
+        if settings.scale == BY_SPREAD:
             scales = (spread, spread)
-        elif settings.scale != _BY_POT:
+        elif settings.scale != BY_POT:
             scales = (1.0, spread)
         _iterate(r, terms, settings, players, state, i, scales, work)
 
@@ -363,7 +357,7 @@ def _value_of(node: Any, knows: Any, players: Players, tree: Tree, scene: Scene)
             values[move] = tree.total[node, move] / n
             errors[move] = np.sqrt(variance_of(node, move, tree) / n)
     if knows and tree.legal[node] & 1:
-        values[FOLD], errors[FOLD], visits[FOLD] = tree.fold[node], 0.0, max(1.0, visits[FOLD])
+        values[FOLD], errors[FOLD], visits[FOLD] = tree.fold[node], 0.0, max(2.0, tree.count[node])
     found = players.backup(visits, values, errors)
     if not np.isfinite(found):
         scene.faults[WRONG_RULE] += 1
@@ -581,33 +575,3 @@ def _code_of(r: Any, board: Any, scene: Scene) -> Any:
     for place in range(3, BOARD_CARDS[r[STREET]]):
         code = code << 6 | r[BOARD + place]
     return np.int64(code)
-
-
-# --- scales ---------------------------------------------------------------------------------------
-
-
-@njit(inline="always")
-def _first_scale(r: Any, terms: Any) -> Any:
-    """What is at stake, in big blinds: the pot and what may still go into it from the stacks that
-    can meet; in limit, a bet of each street to come."""
-    pot = pot_of(r)
-    if terms[LIMIT]:
-        stake = 2 * (4 - r[STREET]) * terms[BIG_BLIND]
-    else:
-        stake, own = np.int64(0), r[ACTOR]
-        for seat in range(r[SEATS]):
-            if seat != own and not r[FOLDED] >> seat & 1:
-                stake = max(stake, min(r[STACK + seat], r[STACK + own]))
-    return (pot + stake) / terms[BIG_BLIND]
-
-
-@njit(inline="always")
-def _spread(before: Any, tree: Tree) -> Any:
-    """The standard deviation of rewards within the moves of the root, those but the fold."""
-    squares, count = 0.0, 0.0
-    for move in range(tree.visits.shape[1]):
-        visits = tree.visits[0, move]
-        if move != FOLD and visits > 1.0:
-            squares += visits * variance_of(0, move, tree)
-            count += visits
-    return max(1e-3, np.sqrt(squares / count)) if squares > 0.0 else before

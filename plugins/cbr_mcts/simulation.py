@@ -64,6 +64,8 @@ _ONE, _TWO = HANDS[:, 0].astype(np.int64), HANDS[:, 1].astype(np.int64)
 PARTS_OF_RANGE = 256
 #: Draws of a hand that may fail because a card is taken; then any free cards are drawn.
 _TRIES = 40
+#: Draws of the hands of all opponents together that may fail because a card came twice.
+_WHOLE_DRAWS = 40
 #: How a hand is played out from a leaf: as `PLAYOUTS` says.
 PLAYOUTS = ("model", "call", "leave")
 BY_MODEL, ALL_CALL, DEBTORS_LEAVE = range(3)
@@ -188,13 +190,19 @@ def _draw(sums: Any, guide: Any, uniform: Any) -> Any:
     return low
 
 
-@njit(inline="always")
-def _draw_model(sums: Any, uniform: Any) -> Any:
-    """The model that a uniform number draws by cumulative sums [M]."""
-    model, wanted = 0, uniform * sums[len(sums) - 1]
-    while model < len(sums) - 1 and sums[model] <= wanted:
-        model += 1
-    return model
+@njit(allocates=False)
+def _choose_model(seat: Any, belief: Belief, scene: Scene, state: Any) -> Any:
+    """Draw the model that a seat follows; returns the random state."""
+    sums, model = belief.models[seat], 0
+    if len(sums) > 1:
+        state = step(state)
+        wanted = unit(state) * sums[len(sums) - 1]
+        while model < len(sums) - 1 and sums[model] <= wanted:
+            model += 1
+        for column in range(scene.profiles.shape[2]):
+            scene.space.profiles[seat, column] = scene.profiles[model, seat, column]
+    scene.which[seat] = model
+    return state
 
 
 @njit(allocates=False)
@@ -221,45 +229,78 @@ def _deal_hand(r: Any, seat: Any, sums: Any, guide: Any, state: Any, taken: Any)
 
 
 @njit(allocates=False)
+def _draw_all(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
+    """Draw a model and a hand for each opponent, independently of one another. Returns whether no
+    card came twice, and the random state; if one did, no card is taken."""
+    taken, which = scene.taken, scene.which
+    apart, drawn = True, 0
+    while apart and drawn < r[SEATS]:
+        seat = drawn
+        drawn += 1
+        if seat == own or r[FOLDED] >> seat & 1:
+            continue
+        state = _choose_model(seat, belief, scene, state)
+        sums = belief.sums[which[seat], seat]
+        state = step(state)
+        h = _draw(sums, belief.guide[which[seat], seat], unit(state))
+        apart = sums[COUNT - 1] > 0.0 and not taken[_ONE[h]] and not taken[_TWO[h]]
+        r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1] = _ONE[h], _TWO[h]
+        if apart:
+            taken[_ONE[h]] = taken[_TWO[h]] = True
+    if apart:
+        return True, state
+    for seat in range(drawn - 1):  # all but the hand that clashed
+        if seat != own and not r[FOLDED] >> seat & 1:
+            taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
+    return False, state
+
+
+@njit(allocates=False)
+def _deal_in_turn(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
+    """Draw the hands of opponents one after the other, from a random seat on, and once more given
+    the others, which is a step of Gibbs sampling; returns the random state."""
+    taken, which, n = scene.taken, scene.which, r[SEATS]
+    state = step(state)
+    first = below(state, n)
+    for turn in range(2 * n):
+        seat = (first + turn) % n
+        if seat == own or r[FOLDED] >> seat & 1:
+            continue
+        if turn >= n:
+            taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
+        else:
+            state = _choose_model(seat, belief, scene, state)
+        sums, guide = belief.sums[which[seat], seat], belief.guide[which[seat], seat]
+        state = _deal_hand(r, seat, sums, guide, state, taken)
+    return state
+
+
+@njit(allocates=False)
 def deal_hidden(r: Any, own: Any, belief: Belief, scene: Scene, state: Any) -> Any:
     """Draw a model and a hand for each opponent, and the rest of the board; no card comes twice.
     Returns the random state."""
-    taken, known, which = scene.taken, scene.space.known, scene.which
+    taken, known = scene.taken, scene.space.known
     n, street = r[SEATS], belief.street[0]
-    shown, models = BOARD_CARDS[street], belief.models.shape[1]
+    shown = BOARD_CARDS[street]
     for card in range(DECK):
         taken[card] = False
     taken[DECK] = True  # DECK stands for no card yet
     taken[r[HOLE + 2 * own]] = taken[r[HOLE + 2 * own + 1]] = True
     for place in range(shown):
         taken[r[BOARD + place]] = True
-    # Cards drawn first restrict those drawn later, so the seat that begins is random; and with
-    # several opponents each hand is drawn once more, given the others (a step of Gibbs sampling).
-    state = step(state)
-    first = below(state, n) if n > 2 else np.int64(0)
-    several = n > 2 and r[PLAYERS] > 2
-    for turn in range(2 * n if several else n):
-        seat = (first + turn) % n
-        if turn < n:
-            for later in range(4):
-                known[seat, later] = -1
-        if r[FOLDED] >> seat & 1:
-            continue
-        if seat != own:
-            if turn >= n:
-                taken[r[HOLE + 2 * seat]] = taken[r[HOLE + 2 * seat + 1]] = False
-            elif models > 1:
-                state = step(state)
-                which[seat] = _draw_model(belief.models[seat], unit(state))
-                for column in range(scene.profiles.shape[2]):
-                    value = scene.profiles[which[seat], seat, column]
-                    scene.space.profiles[seat, column] = value
-            else:
-                which[seat] = 0
-            sums, guide = belief.sums[which[seat], seat], belief.guide[which[seat], seat]
-            state = _deal_hand(r, seat, sums, guide, state, taken)
-        h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
-        known[seat, street] = belief.hands.strength[h]
+    apart = False
+    for _ in range(_WHOLE_DRAWS if r[PLAYERS] > 2 else 1):
+        apart, state = _draw_all(r, own, belief, scene, state)
+        if apart:
+            break
+    if not apart:
+        state = _deal_in_turn(r, own, belief, scene, state)
+    for seat in range(n):
+        for later in range(4):
+            known[seat, later] = -1
+        if not r[FOLDED] >> seat & 1:
+            h = hand_number(r[HOLE + 2 * seat], r[HOLE + 2 * seat + 1])
+            known[seat, street] = belief.hands.strength[h]
     for place in range(shown, 5):
         state = step(state)
         card = below(state, DECK)

@@ -154,7 +154,7 @@ class TestChances:
             {("call", None): 0.5, ("raise", 20): 0.3, ("fold", None): 0.2}
         )
         assert [one.chance for one in advice.choices] == sorted(known(advice).values())[::-1]
-        assert (advice.draws, advice.unit) == (200, "big blinds")
+        assert (advice.draws, advice.unit) == (0, "big blinds")
 
     def test_of_actions_they_are_how_often(self) -> None:
         def act(situations: Pending, memory: Any, chance: Chance) -> Actions:
@@ -162,7 +162,9 @@ class TestChances:
             sizes = np.where(drawn < 0.25, 40, 80)
             return Actions(np.where(drawn < 0.5, RAISE, CALL), sizes)
 
-        found = known(advise(bot(act), table(), draws=4000))
+        advice = advise(bot(act), table(), draws=4000)
+        assert advice.draws == 4000
+        found = known(advice)
         assert found[("raise", 40)] == pytest.approx(0.25, abs=0.03)
         assert found[("raise", 80)] == pytest.approx(0.25, abs=0.03)
         assert found[("call", None)] == pytest.approx(0.5, abs=0.03)
@@ -392,7 +394,7 @@ class TestGrid:
 
 
 class TestCommand:
-    def test_an_answer(self, cbr: Any, open_hand: Path) -> None:
+    def test_an_answer(self, cbr: Any, open_hand: Path, limit_hand: Path) -> None:
         found = cbr("ask", "triple:0.2,0.5,0.3", open_hand)
         assert found.code == 0
         assert found.out.splitlines()[0] == (
@@ -404,8 +406,10 @@ class TestCommand:
             ["call", "50.0%"],
             ["raise", "to", "8.00", "30.0%"],
             ["fold", "20.0%"],
-            "Chances are means of 200 draws.".split(),
         ]
+        # Only of a bot that draws are chances means of draws.
+        drawn = cbr("ask", "sim?trials=10", limit_hand, "--draws", 20)
+        assert drawn.out.splitlines()[-1] == "Chances are means of 20 draws."
 
     def test_json_is_a_line_for_each_hand(self, cbr: Any, tmp_path: Path) -> None:
         hand = OPEN_HAND
@@ -433,7 +437,7 @@ class TestCommand:
             ],
             "why": "",
             "unit": "big blinds",
-            "draws": 10,
+            "draws": 0,
             "lines": [],
             "ranges": {},
         }

@@ -8,6 +8,7 @@ import pytest
 from cbr_arena import Chance
 from cbr_holdem.cards import HANDS, UNKNOWN, cards
 from cbr_holdem.situation import Pending
+from cbr_holdem.strength import hand_number
 from cbr_holdem.table import (
     ACTOR,
     BIG_BLIND,
@@ -29,7 +30,7 @@ from cbr_mcts.beliefs import observed_move
 from cbr_mcts.bot import new_found
 from cbr_mcts.corrections import CELLS, KINDS, LOGITS, TRAITS
 from cbr_mcts.search import Roots, search_all
-from cbr_mcts.simulation import chances_at, deal_hidden, strength_of_actor
+from cbr_mcts.simulation import chances_at, deal_hidden, fill_guide, strength_of_actor
 from cbr_opponents import (
     CLASSES,
     CONTEXTS,
@@ -285,6 +286,31 @@ def test_no_card_is_dealt_twice(models):
         assert max(dealt) < UNKNOWN
         seen.add(tuple(dealt))
     assert len(seen) > 190
+
+
+def test_hands_of_several_opponents_are_drawn_together(models):
+    """One holds AsAh or KsKh, another AsAd or QsQh: the three deals without a clash are equally
+    likely, whoever is dealt first."""
+    bot = SearchBot(model=f"file:{models}/limit.npz", iterations=10)
+    rows = table(LIMIT, "", holes="7d2cAhKsTc9d")
+    searched(bot, rows, LIMIT)
+    _tree, belief, scene = bot.engine_of(LIMIT).work
+    own = int(rows[0, ACTOR])
+    one, two = (seat for seat in range(3) if seat != own)
+    for seat, pairs in ((one, ("AsAh", "KsKh")), (two, ("AsAd", "QsQh"))):
+        weights = np.zeros(len(HANDS))
+        for pair in pairs:
+            weights[hand_number(*sorted(cards(pair)))] = 1.0
+        belief.sums[0, seat] = weights.cumsum()
+        fill_guide(belief.sums[0, seat], belief.guide[0, seat])
+    ace, found = cards("As")[0] >> 2, []
+    for state in range(3_000):
+        row = rows[0].copy()
+        deal_hidden(row, own, belief, scene, np.uint64(state))
+        has = [row[HOLE + 2 * seat] >> 2 == ace for seat in (one, two)]
+        assert not all(has)
+        found.append(has[0])
+    assert np.mean(found) == pytest.approx(1 / 3, abs=0.03)
 
 
 # --- limits and faults ----------------------------------------------------------------------------

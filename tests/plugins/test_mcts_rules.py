@@ -13,7 +13,7 @@ from cbr.errors import NoSuchName, PluginFailure
 from cbr.marks import marked
 from cbr.plugging import default_plugins
 from cbr_mcts import SearchBot, SearchOptions, backup_rule, selection_rule
-from cbr_mcts.backup import max_distribution, maximum, mean
+from cbr_mcts.backup import max_distribution, maximum, mean, weighted
 from cbr_mcts.selection import puct, ucb1, ucb1_tuned, uct_plus
 from cbr_mcts.testing import check_search_rule
 
@@ -29,6 +29,17 @@ def test_selection_rules_are_the_published_formulas():
     assert puct(0.5, 9.0, 4.0, 100.0, 0.3, 2.0) == pytest.approx(0.5 + 2 * 0.3 * 10 / 5)
     assert puct(0.5, 9.0, 0.0, 100.0, 0.3, 2.0) == pytest.approx(0.5 + 2 * 0.3 * 10)
     assert ucb1(0.0, 0.0, 0.0, 9.0, 0.0, 1.0) == math.inf
+
+
+def test_a_mean_by_the_chances_to_be_best_goes_from_the_mean_to_the_maximum():
+    """D'Eramo et al. (2016): of two moves the better one is best with chance Phi(d / width)."""
+    visits, values = np.array([9.0, 0.0, 9.0]), np.array([1.0, 7.0, 2.0])
+    for error, best in ((1e9, 0.5), (1.0, 0.7602499), (0.01, 1.0)):
+        found = weighted(visits, values, np.full(3, error))
+        assert found == pytest.approx(1.0 + best, abs=1e-6)
+    # The error of one visit is not known.
+    assert weighted(np.array([9.0, 1.0, 9.0]), values, np.ones(3)) == pytest.approx(1.7602499)
+    assert weighted(np.array([1.0, 1.0, 0.0]), values, np.zeros(3)) == pytest.approx(7.0)
 
 
 def test_back_up_by_sampling_frequency_is_unbiased_and_by_chances_is_not():
