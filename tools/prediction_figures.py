@@ -142,14 +142,15 @@ def _kept(
 
 
 def _built_matches(archive: Path, options: Options) -> Path:
-    """A casebase of the first matches of the programs alone."""
+    """A casebase of the first matches of the programs alone, built with the game definition that
+    lies beside them."""
     base = options.out / f"{archive.name.partition('.')[0]}-{options.matches}-matches.db"
     if base.exists():
         return base
     with TemporaryDirectory() as folder, tarfile.open(archive) as packed:
         for member in packed:
             number = re.search(r"match(\d+)", member.name)
-            if number and int(number[1]) <= options.matches:
+            if number is None or int(number[1]) <= options.matches:
                 packed.extract(member, folder, filter="data")
         return built([Path(folder)], base)
 
