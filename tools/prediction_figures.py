@@ -300,8 +300,8 @@ def _table_of_programs(found: dict[str, Any], title: str, which: int) -> Table:
     heads = ["program", "model", "decisions", "accuracy", "goal", "legal", "log-loss", "legal"]
     note = (
         "Each program is predicted after the flop by a model of the other programs, in a fifth of "
-        "the matches, at least one, whose cards were not in those that the model learned from. Intervals are "
-        "over hands. Nobody has published a log-loss on these logs."
+        "the matches, at least one, whose cards were not in those that the model learned from. "
+        "Intervals are over hands. Nobody has published a log-loss on these logs."
     )
     return Table(f"Programs of the competition of 2009, {title}", heads, rows, note)
 
