@@ -142,14 +142,15 @@ def _kept(
 
 
 def _built_matches(archive: Path, options: Options) -> Path:
-    """A casebase of the first matches of the programs alone."""
+    """A casebase of the first matches of the programs alone, built with the game definition that
+    lies beside them."""
     base = options.out / f"{archive.name.partition('.')[0]}-{options.matches}-matches.db"
     if base.exists():
         return base
     with TemporaryDirectory() as folder, tarfile.open(archive) as packed:
         for member in packed:
             number = re.search(r"match(\d+)", member.name)
-            if number and int(number[1]) <= options.matches:
+            if number is None or int(number[1]) <= options.matches:
                 packed.extract(member, folder, filter="data")
         return built([Path(folder)], base)
 
@@ -299,8 +300,8 @@ def _table_of_programs(found: dict[str, Any], title: str, which: int) -> Table:
     heads = ["program", "model", "decisions", "accuracy", "goal", "legal", "log-loss", "legal"]
     note = (
         "Each program is predicted after the flop by a model of the other programs, in a fifth of "
-        "the matches, whose cards were not in those that the model learned from. Intervals are "
-        "over hands. Nobody has published a log-loss on these logs."
+        "the matches, at least one, whose cards were not in those that the model learned from. "
+        "Intervals are over hands. Nobody has published a log-loss on these logs."
     )
     return Table(f"Programs of the competition of 2009, {title}", heads, rows, note)
 
