@@ -2,7 +2,8 @@
 
 What a player does is predicted by all clusters, each as much as it explains the player's earlier
 hands. A stranger belongs to each by how many players it has. A model that reads what was seen of
-the player himself (`own`, with profiles) blends in as his hands accumulate.
+the player himself (`own`, with profiles) blends in as his hands accumulate, and so do the sizes of
+his raises before the flop, which are habits.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ LEAST = 1e-6
 TRUST = 0.3
 #: Decisions that are predicted at once.
 _AT_ONCE = 50_000
+#: The weight of a model's sizes of raises before the flop beside those that the player chose in
+#: earlier hands, in raises. Chosen on held-out players.
+OWN_SIZES = 10.0
 #: The player's own model weighs as much as the clusters when so many of his hands were seen.
 OWN_HANDS = 5.0
 
@@ -136,7 +140,10 @@ class KModels:
         clusters = self.mixed(part, self.posteriors(mine)[wanted], cards)
         own = shared_chances(self.own, part, cards)
         weight = own_weight(hands_seen(part))[:, None]
-        return np.asarray(weight * own + (1.0 - weight) * clusters)
+        found = np.asarray(weight * own + (1.0 - weight) * clusters)
+        if self.sizes is not None:
+            found[:, RAISE:] = with_own_sizes(found[:, RAISE:], earlier_sizes(mine)[wanted])
+        return found
 
     def mixed(self, observed: Observed, member: Floats, cards: bool = False) -> Floats:
         """Chances of moves [n, moves] of decisions whose players belong to clusters with these
@@ -193,6 +200,28 @@ class KModels:
         joint = np.tile(np.log(self.share), (len(observed.names), 1))
         np.add.at(joint, observed.player, TRUST * made)
         return posterior(joint)[0]
+
+
+def earlier_sizes(observed: Observed) -> Floats:
+    """How often the player raised by each size before the flop in earlier hands, [n, sizes], for
+    decisions there. Later sizes depend on the board and the hand more than on the player."""
+    counts = np.zeros((len(observed.move), observed.moves - RAISE))
+    order = np.argsort(observed.player, kind="stable")
+    preflop = observed.place[:, 0] == 0
+    columns = (observed.player, observed.hand, preflop, observed.move - RAISE)
+    found = np.zeros_like(counts)
+    _earlier_sizes(*(column[order] for column in columns), found)
+    counts[order] = found
+    return counts
+
+
+def with_own_sizes(raises: Floats, counts: Floats) -> Floats:
+    """Chances of raises by size [n, sizes] with sizes as the player chose them before; a size that
+    a model rules out stays so."""
+    total = raises.sum(axis=1, keepdims=True)
+    shares = raises / np.maximum(total, LEAST)
+    sizes = OWN_SIZES * shares + counts * (shares > LEAST)
+    return np.asarray(total * sizes / np.maximum(sizes.sum(axis=1, keepdims=True), LEAST))
 
 
 def hands_seen(observed: Observed) -> Floats:
@@ -255,6 +284,24 @@ def _before(player: Any, hand: Any, made: Any, last: Any, out: Any) -> None:
         for j in range(begin, start):
             for c in range(k):
                 out[i, c] += made[j, c]
+
+
+@njit
+def _earlier_sizes(player: Any, hand: Any, preflop: Any, size: Any, out: Any) -> None:
+    """Decisions are in the order of players, and of the log; a `size` below 0 is no raise."""
+    counts = np.zeros(out.shape[1])
+    start = 0  # of the hand
+    for i in range(len(player)):
+        if i and player[i] != player[i - 1]:
+            counts[:] = 0.0
+            start = i
+        elif i and hand[i] != hand[i - 1]:
+            for j in range(start, i):
+                if preflop[j] and size[j] >= 0:
+                    counts[size[j]] += 1.0
+            start = i
+        if preflop[i]:
+            out[i] = counts
 
 
 def _parts(count: int) -> list[Ints]:

@@ -27,7 +27,7 @@ from cbr_kmodels import (
 from cbr_kmodels.clustering import Block, _maximise, cluster, log_chances, posterior
 from cbr_kmodels.differences import LEAVES, Choices, differences
 from cbr_kmodels.evaluation import choose_k, held_out
-from cbr_kmodels.model import _before
+from cbr_kmodels.model import _before, earlier_sizes, with_own_sizes
 from cbr_kmodels.report import describe, styles
 from cbr_kmodels.sizes import size_classes
 from cbr_kmodels.training import best_start
@@ -126,6 +126,21 @@ def test_only_earlier_hands_count(last: int) -> None:
         if last:
             earlier = earlier[-last:]
         np.testing.assert_allclose(out[i], made[earlier].sum(axis=0), atol=1e-12)
+
+
+def test_sizes_of_raises_in_earlier_hands_count_before_the_flop() -> None:
+    observed: Any = SimpleNamespace(
+        player=np.array([1, 0, 1, 1, 1, 0]),
+        hand=np.array([1, 1, 1, 2, 2, 3]),
+        place=np.array([[0, 0], [0, 0], [1, 0], [0, 0], [1, 0], [0, 0]]),
+        move=np.array([RAISE + 1, RAISE, RAISE, CALL, RAISE + 1, CALL]),
+        moves=RAISE + 2,
+    )
+    found = earlier_sizes(observed)
+    np.testing.assert_array_equal(found, [[0, 0], [0, 0], [0, 0], [0, 1], [0, 0], [1, 0]])
+    raises = np.array([[0.2, 0.2], [0.4, 0.0]])
+    mixed = with_own_sizes(raises, np.array([[10.0, 0.0], [0.0, 5.0]]))
+    np.testing.assert_allclose(mixed, [[0.3, 0.1], [0.4, 0.0]])
 
 
 def read(path: Path) -> Observed:
