@@ -43,7 +43,7 @@ LOGITS = 12
 #: is suited), the sum of the ranks of its two cards, and whether these are a pair.
 TRAITS = 6
 #: Standard deviation of the weight of each trait before anything is seen.
-_DEVIATIONS = np.array([0.5, 1.0, 0.7, 0.5, 1.0, 0.7])
+_DEVIATIONS = np.array([1.0, 2.0, 1.4, 1.0, 3.0, 1.4])
 #: Chances are at least this before they are changed.
 _LEAST = 1e-3
 #: The share of hands that a hand is better than before the flop, by its strength.
