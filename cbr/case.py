@@ -165,7 +165,7 @@ class Feature:
 
     def lacks(self, value: object) -> bool:
         """Whether this stands for a missing value: None, NaN, or an empty text that is no value."""
-        if self.is_text:
+        if self.range is None and not self.values:  # a text
             return False
         return is_nothing(value) or (value == "" and "" not in self.values)
 
@@ -174,6 +174,10 @@ class Feature:
         may be written in upper or lower case."""
         if self.lacks(value):
             raise BadValue(f"{self.called} is missing")
+        return self.converted(value)
+
+    def converted(self, value: object) -> Value:
+        """As `read`, for a value that is not missing."""
         if self.is_number:
             return _read_number(self.called, value)
         text = "" if self.is_text and is_nothing(value) else str(value)
@@ -454,8 +458,11 @@ class CaseType:
 
     def find(self, name: str) -> Feature | None:
         """As `feature`; None if there is none."""
-        word = name.strip().lower()
-        return self._by_name.get(name) or self._by_label.get(word) or self._by_name.get(word)
+        found = self._by_name.get(name)
+        if found is None:
+            word = name.strip().lower()
+            found = self._by_label.get(word) or self._by_name.get(word)
+        return found
 
     @property
     def public(self) -> CaseType:
@@ -489,7 +496,7 @@ class CaseType:
         """Values converted and checked by feature, without those that are missing; raises
         `NoSuchName` for an unknown feature."""
         given = ((self.feature(name), value) for name, value in values.items())
-        return {f.name: f.read(value) for f, value in given if not f.lacks(value)}
+        return {f.name: f.converted(value) for f, value in given if not f.lacks(value)}
 
     def to_json(self) -> str:
         """The definition as a casebase stores it, without the plugin's functions."""

@@ -169,10 +169,10 @@ class Retriever:
     def score(self, codes: NDArray[np.float32], weights: Floats, number: Ints) -> Floats:
         """Similarity of a target to the vectors with these numbers, [len(number)]; `codes` [d] are
         NaN where it lacks a feature."""
-        codes, weights = stated(codes, weights)
-        if not weights.any():
+        known, weights = stated(codes, weights)
+        if known is not codes and not weights.any():
             return np.zeros(len(number))
-        return self._scorer.one(codes, weights, number)
+        return self._scorer.one(known, weights, number)
 
     def local(self, target: Mapping[str, Value], number: Ints) -> Floats:
         """Local similarities of a target to some vectors, [len(number), d]; NaN where the target

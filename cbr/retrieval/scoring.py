@@ -41,6 +41,7 @@ class Scorer:
     def __init__(self, vectors: Vectors, measures: Sequence[Bound]) -> None:
         self.vectors, self.measures = vectors, measures
         self._ignores = np.array([bound.ignores for bound in measures], bool)
+        self._some_ignored = bool(self._ignores.any())
         self._forget()
 
     def _forget(self) -> None:
@@ -58,7 +59,7 @@ class Scorer:
 
         places = np.flatnonzero(weights).tolist()
         terms = ((weights[place], local(place)) for place in places)
-        if self._ignores[places].any():
+        if self._some_ignored and self._ignores[places].any():
             return _mean_of_known(terms, len(number))
         return _weighted_mean(terms, weights.cumsum()[-1], len(number))
 
@@ -77,7 +78,7 @@ class Scorer:
 
         places = np.flatnonzero(weights.any(axis=0)).tolist()
         terms = ((weights[target, place], local(place)) for place in places)
-        if self._ignores[places].any():
+        if self._some_ignored and self._ignores[places].any():
             return _mean_of_known(terms, len(number))
         return _weighted_mean(terms, weights.cumsum(axis=1)[target, -1], len(number))
 
