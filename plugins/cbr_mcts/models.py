@@ -6,7 +6,7 @@ before, which saves that time in every process.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from cbr.spec import several
 from cbr.typing import Floats
 from cbr_mcts.options import NONE, SHIPPED
 from cbr_opponents import RAISE_SIZES, ModelPart, OpponentModel, read_model
-from cbr_opponents.learning import model_of_spec
+from cbr_opponents.learning import games_where, model_of_spec
 
 #: The models that ship: learned from games of our own bots (`tools/make_prior.py`).
 PRIORS = {betting: Path(__file__).with_name(f"prior_{betting}.npz") for betting in RAISE_SIZES}
@@ -39,16 +39,7 @@ def games_of(text: str) -> tuple[str, ...]:
     """The kinds of games that models can be had for; they are fitted now, unless they ship."""
     if text in (SHIPPED, NONE):
         return tuple(RAISE_SIZES)
-    found, why = [], None
-    for betting in RAISE_SIZES:
-        try:
-            models_of(text, betting)
-            found.append(betting)
-        except BadValue as error:
-            why = why or error
-    if why is not None and not found:
-        raise why
-    return tuple(found)
+    return games_where(partial(models_of, text))
 
 
 def number_of(text: str) -> int:

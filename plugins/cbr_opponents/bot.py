@@ -7,6 +7,7 @@ has seen before.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from cbr_holdem.situation import Pending
 from cbr_holdem.strength import hand_numbers
 from cbr_holdem.table import ACTOR, CALL, HOLE, MOST_SEATS, RAISE
 from cbr_opponents.abstraction import RAISE_SIZES
-from cbr_opponents.learning import games_of_model, model_of_spec
+from cbr_opponents.learning import games_where, model_of_spec
 
 
 class ModelPlayer:
@@ -28,7 +29,7 @@ class ModelPlayer:
 
     def __init__(self, model: str) -> None:
         self.model = unnest(str(model))
-        self.games = games_of_model(self.model)
+        self.games = games_where(partial(model_of_spec, self.model))
 
     def act(self, situations: Pending, memory: Any, chance: Chance) -> Triples:
         shares = self.chances(situations)

@@ -1,6 +1,6 @@
 from .all_decisions import decisions as decisions
 from .by_spec import Fitted as Fitted
-from .by_spec import games_of_model as games_of_model
+from .by_spec import games_where as games_where
 from .by_spec import model_of_spec as model_of_spec
 from .contexts import fit_contexts as fit_contexts
 from .fitting import TREES as TREES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,12 +54,12 @@ def model_of_spec(text: str, betting: str) -> Fitted:
     return Fitted(model, getattr(observed, "usual", None) if usual is None else usual)
 
 
-def games_of_model(text: str) -> tuple[str, ...]:
-    """The kinds of games that a model of this spec can be had for; it is fitted now."""
+def games_where(make: Callable[[str], object]) -> tuple[str, ...]:
+    """The kinds of games for which a model can be made; the first error if there are none."""
     found, why = [], None
     for betting in RAISE_SIZES:
         try:
-            model_of_spec(text, betting)
+            make(betting)
             found.append(betting)
         except BadValue as error:
             why = why or error
