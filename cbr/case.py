@@ -495,7 +495,8 @@ class CaseType:
     def read(self, values: Mapping[str, object]) -> dict[str, Value]:
         """Values converted and checked by feature, without those that are missing; raises
         `NoSuchName` for an unknown feature."""
-        given = ((self.feature(name), value) for name, value in values.items())
+        known = self._by_name
+        given = ((known.get(name) or self.feature(name), value) for name, value in values.items())
         return {f.name: f.converted(value) for f, value in given if not f.lacks(value)}
 
     def to_json(self) -> str:
